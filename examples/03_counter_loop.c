@@ -22,7 +22,7 @@
  * task; Evenkeel asks nobody as long as a rank has tasks of its own, and from
  * the second step on most ranks have as many as they need.
  */
-#include <evenkeel.h>
+#include <evenkeel_pull.h>
 
 #include <math.h>
 #include <stdio.h>

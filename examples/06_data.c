@@ -50,7 +50,7 @@ static int64_t number_of(const void *payload)
 }
 
 /* Of its owner: the column goes. */
-static size_t pack(const ek_data_task *task, void *buffer, void *context)
+static size_t pack(const ek_task *task, void *buffer, void *context)
 {
     const struct model *model = context;
     memcpy(buffer, model->columns[number_of(task->payload)],
@@ -59,7 +59,7 @@ static size_t pack(const ek_data_task *task, void *buffer, void *context)
 }
 
 /* The column comes back, or to a new owner. */
-static void unpack(const ek_data_task *task, const void *buffer, size_t bytes,
+static void unpack(const ek_task *task, const void *buffer, size_t bytes,
                    void *context)
 {
     double **column =
@@ -70,7 +70,7 @@ static void unpack(const ek_data_task *task, const void *buffer, size_t bytes,
 }
 
 /* It has a new owner. */
-static void release(const ek_data_task *task, void *context)
+static void release(const ek_task *task, void *context)
 {
     double **column =
         &((struct model *)context)->columns[number_of(task->payload)];

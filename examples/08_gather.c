@@ -80,11 +80,11 @@ static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* Take what was drawn here, and write what is to be drawn next. */
-static bool take_row(const ek_task_info *task, void *context)
+static bool take_row(const ek_task *task, void *context)
 {
     struct frame *frame = context;
     struct row *row = task->payload;
-    if (task->ran) {
+    if (task->has_run) {
         struct result *result = &frame->results[frame->count++];
         result->number = row->number;
         memcpy(result->steps, frame->steps[row->number], sizeof result->steps);

@@ -501,42 +501,55 @@ EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,
  */
 EK_API ek_status ek_clear(ek_collection *tasks);
 
-/** What ek_visit_tasks() shows of a task. */
-typedef struct ek_task_info {
-    uint64_t id;          /**< Home worker in the top 24 bits, then a number. */
-    ek_function function; /**< What it runs. */
-    int worker;           /**< Number of the worker that holds it. */
-    void *payload; /**< Borrowed until the visitor returns; it may write here,
-                        but not to a range. */
-    size_t bytes;  /**< Of the payload. */
+/** A task, as ek_visit_tasks(), ek_next() (evenkeel_pull.h) and the callbacks
+ * of evenkeel_data.h show it. */
+typedef struct ek_task {
+    ek_worker *worker; /**< From ek_next(): runs the task, for ek_skip() and the
+                            like; NULL: all is done, and all fields are 0.
+                            Elsewhere NULL. */
+    void *payload;     /**< Aligned to 8 bytes; borrowed until the visitor or
+                            callback returns, or until the worker's next
+                            ek_next().  Only visitors may write to it. */
+    size_t bytes;      /**< Of the payload. */
+    uint64_t id;       /**< Home worker in the top 24 bits, then a number. */
     double duration_s; /**< Last one; NaN: never measured. */
-    double deviation;  /**< How much it varied, relative; 0: unknown. */
-    int64_t count;     /**< 1, or the indices of a range (payload: bounds). */
-    bool is_range;     /**< The payload is int64_t {first, last}. */
-    bool ran;    /**< In the last iteration, here; false after ek_restore(). */
-    bool pinned; /**< To this rank, see ek_hint. */
-} ek_task_info;
+    double deviation;  /**< How much durations varied, relative; 0: unknown,
+                            and from ek_next(). */
+    int64_t count;     /**< 1; of a range its indices. */
+    ek_function function; /**< What the task runs. */
+    int worker_id;        /**< Number of the worker that holds or runs the task;
+                               -1 in callbacks. */
+    int home;             /**< Rank that added the task, or to which its data
+                               has moved; -1 from ek_next(). */
+    bool is_range;  /**< Payload is int64_t {first, last}; only in visits. */
+    bool is_pinned; /**< To its rank, see ek_hint. */
+    bool is_new;    /**< In callbacks: its data moves to a new home. */
+    bool has_run;   /**< In visits: in the last iteration, here; false after
+                         ek_restore(). */
+} ek_task;
 
 /** Return false to remove the task from the collection. */
-typedef bool ek_visit_fn(const ek_task_info *task, void *context);
+typedef bool ek_visit_fn(const ek_task *task, void *context);
 
 /**
- * Look at every task this rank holds, what is pinned first, then worker by
- * worker, in starting order.
+ * Look at every task that this rank holds.
  *
- * After ek_restore() these are the seeds of the next iteration; before it, what
- * ran or was cancelled here in the last one.  So a visit between ek_process()
- * and ek_restore() tells, by `ran`, which results this rank has
- * (examples/08_gather.c); of tasks that were discarded, or spawned without
- * EK_SPAWN_KEEP, it does not.  A seed whose hint names another rank is shown
- * here until it travels, with that rank's first worker.
+ * Between ek_process() and ek_restore() the call shows what ran (has_run) or
+ * was cancelled here, but no tasks that were discarded, or spawned without
+ * EK_SPAWN_KEEP.  After ek_restore() it shows the seeds of the next iteration.
+ * A seed whose hint names another rank is shown here until it travels, with
+ * that rank's first worker.  Pinned tasks come first, then the tasks of each
+ * worker in starting order.
  *
- * The visitor may rewrite the payload, within its bytes: the task goes on with
- * new input, and keeps its id, its place and its durations.
+ * The visitor may rewrite the payload, but not that of a range: the task goes
+ * on with new input, and keeps its id, its place and its durations.
  *
- * @param[in] visitor  Called for each task; must not call the library.
- * @param[in] context  Passed to @p visitor; borrowed.
+ * @param[in,out] tasks    Collection with no iteration open.
+ * @param[in]     visitor  Called for each task; must not call the library.
+ * @param[in]     context  Passed to @p visitor; borrowed.
  *
+ * @retval EK_OK         All tasks were shown.
+ * @retval EK_ERR_ARG    A NULL.
  * @retval EK_ERR_STATE  An iteration is open.
  *
  * Call:    Local.
@@ -616,80 +629,6 @@ typedef struct ek_restore_report ek_restore_report;
  */
 EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
 
-/** A task handed out by ek_next(). */
-typedef struct ek_task {
-    ek_worker *worker;    /**< For ek_skip() and the like; NULL: all is done. */
-    ek_function function; /**< What to run. */
-    const void *payload;  /**< Valid until this worker's next ek_next(). */
-    size_t bytes;         /**< Of the payload. */
-    uint64_t id;          /**< As ek_visit_tasks() shows it. */
-    double duration_s;    /**< Last one; NaN: never measured. */
-} ek_task;
-
-/**
- * Open an iteration whose tasks the program's own threads fetch by ek_next().
- *
- * Tasks that have not been restored are, as in ek_process().  With
- * progress=server and MPI_THREAD_SERIALIZED or more a thread of the library
- * serves messages until ek_end(); else workers poll.
- *
- * @retval EK_OK         The iteration is open.  If anything is wrong with it
- *                       (as in ek_process()), there is no task to fetch, and
- *                       ek_end() says on all ranks what it is.
- * @retval EK_ERR_STATE  The iteration is not open on this rank: a parallel
- *                       region is active, or another iteration is open.
- * @retval EK_ERR_MPI    Communication has failed before.
- *
- * Call:    Collective; not synchronizing, unless it restores by a policy that
- *          is.
- * Threads: One per rank, outside parallel regions.
- * Cost:    As entering ek_process().
- */
-EK_API ek_status ek_begin(ek_collection *tasks);
-
-/**
- * Fetch the next task of worker @p here, which ends the one before.
- *
- * Tasks come in any order.  So ek_next() does not replace nxtval() in a loop
- * that skips to the number drawn ("if (ij == next)"): such a loop waits for a
- * larger number and misses all smaller ones.  Compute i and j from the number.
- * Where numbers (payloads of 8 bytes) descend, one line of each node says so.
- *
- * A worker that has fetched once must fetch until it gets a task without
- * worker: the others of the rank wait for it.  To end early, one worker calls
- * ek_stop(), and all fetch on.  Tasks of a worker that never fetches are run by
- * the others of the rank, and some of one that fetches late, also where nobody
- * steals: ek_process() keeps those for it.
- *
- * @param[in]  here  0 ... workers of this rank - 1, one thread each.
- * @param[out] task  The task; its worker is NULL when the iteration is over.
- *
- * @retval EK_ERR_ARG     No such worker.
- * @retval EK_ERR_STATE   No iteration is open.
- * @retval EK_ERR_THREAD  Another thread fetches for this worker, or must
- *                        (options.check).
- *
- * Call:    Local; returns when a task is there or all tasks of the job ended.
- * Threads: One per worker; with an MPI thread level below SERIALIZED, worker 0
- *          is for the thread that initialized MPI.
- * Cost:    About 15 ns where a task is at hand.
- */
-EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
-
-/**
- * Close the iteration that ek_begin() opened.
- *
- * If no worker of this rank has fetched to the end, no new task starts on any
- * rank, as after ek_stop(); where tasks are cancelled so, and nobody has called
- * ek_stop(), all ranks return EK_ERR_TASK.
- *
- * @retval As ek_process().
- *
- * Call:    Collective.
- * Threads: One per rank, outside parallel regions.
- * Cost:    As leaving ek_process(), and one reduction to agree on the report.
- */
-EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 
 /**
  * Choose where each task of the next iteration starts.
@@ -774,92 +713,6 @@ EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 EK_API ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
                             ek_restore_report *report);
 
-/** Flag of ek_spawn(): the task is a seed of the next iteration, too. */
-#define EK_SPAWN_KEEP 1
-
-/**
- * Create a task in this iteration.
- *
- * @param[in] payload  Copied; may be NULL if @p bytes is 0.
- * @param[in] flags    0 or EK_SPAWN_KEEP.
- *
- * @retval EK_ERR_ARG     Unknown function, payload too large or NULL, unknown
- *                        flag.
- * @retval EK_ERR_STATE   The iteration of @p worker is over.
- * @retval EK_ERR_THREAD  Another thread runs @p worker (options.check).
- * @retval EK_ERR_NOMEM
- *
- * Call:    Local.
- * Threads: The one that runs the task of @p worker, as all calls below that
- *          take a worker; options.check finds others.
- * Cost:    About 7 ns with the run of the task, and one slot; now and then it
- *          shows tasks to thieves.  evenkeel_inline.h makes it shorter.
- *          A worker has 2^38 numbers for what it spawns in an iteration: one
- *          that does nothing else has used them after half an hour, and then
- *          ids repeat.
- */
-EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
-                          const void *payload, size_t bytes, int flags);
-
-/**
- * Create a task in this iteration whose payload the caller writes.
- *
- * What ek_spawn() does without the copy: for payloads that are computed, such
- * as the nodes of a tree.  The task exists once the call has returned, and is
- * shown to thieves by a later call of the library or when the calling task
- * ends; so before either the payload must be written.  Bytes that are not are
- * undefined.
- *
- * @param[in] bytes  Of the payload: 0 ... options.payload_bytes.
- * @param[in] flags  0 or EK_SPAWN_KEEP.
- *
- * @return Where the payload goes, aligned to 8 bytes; valid until the next call
- *         of the library with @p worker, or the end of the task.  NULL: no task
- *         was created; ek_error_status() is what ek_spawn() would return.
- *
- * Call:    Local.
- * Threads: As ek_spawn().
- * Cost:    As ek_spawn().
- */
-EK_API void *ek_spawn_at(ek_worker *worker, ek_function function, size_t bytes,
-                         int flags);
-
-/**
- * Add a seed to another collection from a running task.
- *
- * The seed belongs to the worker of @p other that has the number of @p worker
- * within the rank, or to that number modulo its workers there; its home is this
- * rank.  It is there for the next call of @p other: ek_process() runs and
- * counts it, ek_visit_tasks() shows it, ek_clear() forgets it, and ek_restore()
- * leaves it where it is.  The reports of the running collection do not count
- * it.
- *
- * @param[in] other     Any other collection, over other ranks, too: it has no
- *                      iteration open, for this process has one at a time.
- *                      One that was destroyed is not recognized.
- * @param[in] function  From ek_register() of @p other.
- * @param[in] payload   Copied; may be NULL if @p bytes is 0.
- * @param[in] bytes     At most options.payload_bytes of @p other.
- *
- * @retval EK_ERR_ARG     @p other is NULL or the collection that runs the task
- *                        (use ek_spawn()), unknown function, payload too large
- *                        or NULL.
- * @retval EK_ERR_STATE   The iteration of @p worker is over.
- * @retval EK_ERR_THREAD  Another thread runs @p worker (options.check).
- * @retval EK_ERR_NOMEM   The seed is not there; all before it are.
- *
- * Call:    Local.
- * Threads: The one that runs the task of @p worker; all workers at once, with
- *          ek_add_task() and ek_add_range() of @p other, but with no other call
- *          of it.
- * Cost:    About 15 ns and a slot of @p other; workers wait for each other only
- *          where @p other has less of them on this rank.
- * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012: tasks are created "as
- *          part of the same or another task collection".
- */
-EK_API ek_status ek_add_task_to(ek_worker *worker, ek_collection *other,
-                                ek_function function, const void *payload,
-                                size_t bytes);
 
 /** This task had nothing to do this time; it keeps its last duration. */
 EK_API void ek_skip(ek_worker *worker);

@@ -36,6 +36,7 @@
 #define EVENKEEL_HPP
 
 #include <evenkeel_inline.h>
+#include <evenkeel_pull.h>
 #include <evenkeel_report.h>
 
 #include <cstdint>

@@ -38,16 +38,6 @@
 extern "C" {
 #endif
 
-/** The task that a callback is about. */
-typedef struct ek_data_task {
-    uint64_t id;          /**< As ek_visit_tasks() shows it. */
-    ek_function function; /**< What it runs. */
-    const void *payload;  /**< Its own, as it was added; aligned to 8 bytes. */
-    size_t bytes;         /**< Of the payload. */
-    int home;             /**< Rank that has its data. */
-    bool is_new;          /**< This rank becomes its home (EK_DATA_FOLLOW). */
-} ek_data_task;
-
 /** What a pack callback returns that could not: its task fails. */
 #define EK_DATA_FAILED ((size_t)-1)
 
@@ -58,29 +48,29 @@ typedef struct ek_data_ops {
 
     /** At home: write the input to @p buffer, which has room for bytes_max;
      * returns its bytes.  Needed. */
-    size_t (*pack_input)(const ek_data_task *task, void *buffer, void *context);
+    size_t (*pack_input)(const ek_task *task, void *buffer, void *context);
 
     /** Away: make of the input what ek_task_data() gives the task; NULL: it
      * fails.  @p buffer is the task's until it has ended, aligned to 64 bytes
      * and with room for bytes_max.  Where this is NULL, it is @p buffer. */
-    void *(*unpack_input)(const ek_data_task *task, void *buffer, size_t bytes,
+    void *(*unpack_input)(const ek_task *task, void *buffer, size_t bytes,
                           void *context);
 
     /** Away, when the task has ended: write the result to @p buffer, which has
      * room for bytes_max, and free the @p object; returns the result's bytes.
      * Where @p buffer is NULL nothing returns: only free the object.  Where
      * this is NULL, the result is the input's buffer as the task left it. */
-    size_t (*pack_result)(const ek_data_task *task, void *object, void *buffer,
+    size_t (*pack_result)(const ek_task *task, void *object, void *buffer,
                           void *context);
 
     /** At home: take the result.  At a new home (task->is_new) it takes what
      * pack_input wrote at the old one.  NULL: tasks have no results. */
-    void (*unpack_result)(const ek_data_task *task, const void *buffer,
-                          size_t bytes, void *context);
+    void (*unpack_result)(const ek_task *task, const void *buffer, size_t bytes,
+                          void *context);
 
     /** At the old home, with EK_DATA_FOLLOW: the data is on its way, forget
      * it.  Needed there. */
-    void (*release)(const ek_data_task *task, void *context);
+    void (*release)(const ek_task *task, void *context);
 
     void *context; /**< Of this rank; passed to all; borrowed. */
 } ek_data_ops;

@@ -26,7 +26,7 @@
 #ifndef EVENKEEL_INLINE_H
 #define EVENKEEL_INLINE_H
 
-#include <evenkeel.h>
+#include <evenkeel_spawn.h>
 
 /** Number of the layout that this header knows. */
 #define EK_INLINE_LAYOUT 1

@@ -16,6 +16,8 @@
 #include "length.h"
 #include "workloads/bouncing.h"
 
+#include <evenkeel_spawn.h>
+
 const char program_name[] = "bpc";
 
 struct arguments {

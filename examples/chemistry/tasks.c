@@ -24,7 +24,7 @@ static int react(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* At home: what the task needs. */
-static size_t pack(const ek_data_task *task, void *buffer, void *context)
+static size_t pack(const ek_task *task, void *buffer, void *context)
 {
     const struct hour *hour = context;
     size_t bytes = field_column_bytes(&hour->field->size);
@@ -33,7 +33,7 @@ static size_t pack(const ek_data_task *task, void *buffer, void *context)
 }
 
 /* At home, or at a new one: what the task has made of it. */
-static void unpack(const ek_data_task *task, const void *buffer, size_t bytes,
+static void unpack(const ek_task *task, const void *buffer, size_t bytes,
                    void *context)
 {
     struct hour *hour = context;
@@ -42,7 +42,7 @@ static void unpack(const ek_data_task *task, const void *buffer, size_t bytes,
 }
 
 /* The column has a new home. */
-static void release(const ek_data_task *task, void *context)
+static void release(const ek_task *task, void *context)
 {
     struct hour *hour = context;
     field_give(hour->field, column_of(task->payload));

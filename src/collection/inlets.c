@@ -9,6 +9,8 @@
  */
 #include "collection/seeds.h"
 
+#include <evenkeel_spawn.h>
+
 void eki_inlet_open(struct eki_inlet *inlet, uint64_t first, uint64_t last,
                     uint32_t slot_bytes)
 {

@@ -2,6 +2,8 @@
 /* Iterations: phases of the engine, run by the team. */
 #include "collection/seeds.h"
 
+#include <evenkeel_pull.h>
+
 static ek_status check_bodies(const struct eki_engine *engine)
 {
     for (int f = 0; f < engine->function_count; f++) {

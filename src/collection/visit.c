@@ -2,21 +2,20 @@
 /* ek_visit_tasks(): what this rank holds, and removing some of it. */
 #include "collection/seeds.h"
 
-#include <math.h>
-
 struct visit {
+    const struct eki_engine *engine;
     ek_visit_fn *visitor;
     void *context;
     bool has_run;
-    int worker;                      /* of the slots */
-    const struct eki_engine *pinned; /* NULL, or its pinned tasks are shown */
+    bool is_pinned; /* pinned tasks are shown */
+    int worker;     /* of the slots, unless these are pinned */
 };
 
 /* A pinned task is held by who ran it, until it is restored. */
 static int holder_of(const struct visit *visit, const struct eki_slot *slot)
 {
-    const struct eki_engine *engine = visit->pinned;
-    if (!engine)
+    const struct eki_engine *engine = visit->engine;
+    if (!visit->is_pinned)
         return visit->worker;
     int ran_on = visit->has_run ? eki_pinned_ran_on(&engine->pinned, slot) : -1;
     return engine->workers[ran_on < 0 ? 0 : ran_on]->id;
@@ -41,24 +40,17 @@ static bool has_run(const struct eki_slot *slot)
 /* Show one slot; false: it is removed. */
 static bool show_slot(const struct visit *visit, struct eki_slot *slot)
 {
-    bool is_range = slot->flags & EKI_SLOT_RANGE;
-    bool measured = !is_range && slot->bin != EKI_BIN_NEVER;
-    ek_task_info info = {
-        .id = slot->id,
-        .function = slot->function,
-        .worker = holder_of(visit, slot),
-        .payload = slot->payload,
-        .bytes = slot->bytes,
-        .duration_s = measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
-        .deviation = measured ? eki_deviation_relative(slot->deviation) : 0,
-        .count = eki_slot_tasks(slot),
-        .is_range = is_range,
-        .ran = visit->has_run && has_run(slot),
-        .pinned = visit->pinned != NULL};
-    if (is_gone(visit, slot) || visit->visitor(&info, visit->context))
+    ek_task task;
+    if (is_gone(visit, slot))
+        return true;
+    task = eki_engine_show(visit->engine, slot);
+    task.worker_id = holder_of(visit, slot);
+    task.is_pinned = visit->is_pinned;
+    task.has_run = visit->has_run && has_run(slot);
+    if (visit->visitor(&task, visit->context))
         return true;
     slot->flags |= EKI_SLOT_DISCARDED;
-    if (is_range)
+    if (task.is_range)
         slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
     return false;
 }
@@ -123,12 +115,13 @@ static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
                          "NULL");
     EKI_TRY(eki_collection_check_idle(tasks, "ek_visit_tasks", ""));
     EKI_TRY(eki_collection_gather(tasks));
-    struct visit visit = {.visitor = visitor,
+    struct visit visit = {.engine = tasks->engine,
+                          .visitor = visitor,
                           .context = context,
-                          .has_run = tasks->state == EKI_STATE_RAN};
-    visit.pinned = tasks->engine;
+                          .has_run = tasks->state == EKI_STATE_RAN,
+                          .is_pinned = true};
     visit_seeds(&visit, &tasks->engine->pinned.local);
-    visit.pinned = NULL;
+    visit.is_pinned = false;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];
         struct eki_local *local = &worker->local;

@@ -60,7 +60,7 @@ struct eki_data_op *eki_carrier_ask(struct eki_carrier *carrier,
     /* All but the state, at which others may look. */
     op->number =
         eki_ticket_number(&data->tickets, carrier->worker->here, place);
-    op->home = eki_data_home(engine, slot);
+    op->home = eki_engine_home(engine, slot);
     op->slot = eki_slot_at(carrier->slots, place, engine->slot_bytes);
     op->ops = ops;
     op->buffer = buffer;
@@ -148,7 +148,7 @@ static bool stage_one(struct eki_carrier *carrier, unsigned char *at,
     if (!slot || is_ahead(carrier) || !fits_budget(carrier, own, 1))
         return false;
     if (!eki_data_ops_of(engine, slot->function) ||
-        eki_data_home(engine, slot) == engine->topology->rank)
+        eki_engine_home(engine, slot) == engine->topology->rank)
         return true;
     struct eki_data_op *op = eki_carrier_ask(
         carrier, slot, now, eki_worker_expected_ns(worker, slot) + 1);
@@ -266,7 +266,7 @@ static enum eki_data_begun make_object(struct eki_carrier *carrier)
         return fail_input(carrier);
     op->object = op->buffer;
     if (op->ops->unpack_input) {
-        ek_data_task task = eki_data_task_of(data, op->slot, false);
+        ek_task task = eki_engine_show(data->protocol.engine, op->slot);
         eki_data_enter(data);
         op->object = op->ops->unpack_input(&task, op->buffer, (size_t)op->total,
                                            op->ops->context);
@@ -295,7 +295,7 @@ enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
         return EKI_DATA_FAILED;
     if (worker->local.is_held)
         eki_local_let_go(&worker->local);
-    if (eki_data_home(engine, slot) == engine->topology->rank) {
+    if (eki_engine_home(engine, slot) == engine->topology->rank) {
         if (carrier->at_home > 0)
             carrier->at_home--;
         else
@@ -341,7 +341,7 @@ static size_t pack_into(struct eki_carrier *carrier,
                         const struct eki_data_op *op, void *buffer)
 {
     struct eki_data *data = carrier->data;
-    ek_data_task task = eki_data_task_of(data, op->slot, false);
+    ek_task task = eki_engine_show(data->protocol.engine, op->slot);
     eki_data_enter(data);
     size_t bytes =
         op->ops->pack_result(&task, op->object, buffer, op->ops->context);

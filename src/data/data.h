@@ -105,8 +105,6 @@ void *eki_data_object(const struct ek_worker *worker);
 /* Bytes of its input; 0 at home. */
 int64_t eki_data_input_bytes(const struct ek_worker *worker);
 
-/* The rank that has the data of a task. */
-int eki_data_home(const struct eki_engine *engine, const struct eki_slot *slot);
 /* The next phase, a restore without a wish, brings the data of all seeds whose
  * home is elsewhere here (data of ranges stays).  Needs setup.has_homes of the
  * engine: a slot has room for a home then. */

@@ -30,7 +30,7 @@ static bool is_to_move(const struct eki_engine *engine,
 {
     return eki_data_ops_of(engine, slot->function) &&
            !(slot->flags & EKI_SLOT_RANGE) &&
-           eki_data_home(engine, slot) != engine->topology->rank;
+           eki_engine_home(engine, slot) != engine->topology->rank;
 }
 
 /* There is no memory for the data of SEED: again, when other data has come, or
@@ -103,7 +103,8 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
     struct eki_engine *engine = data->protocol.engine;
     int rank = engine->topology->rank;
     struct eki_slot *seed = op->seed;
-    ek_data_task task = eki_data_task_of(data, seed, true);
+    ek_task task = eki_engine_show(engine, seed);
+    task.is_new = true;
     task.home = rank;
     data->follower.asked--;
     if (op->total == EKI_INPUT_NO_MEMORY) {
@@ -117,7 +118,7 @@ void eki_follower_take(struct eki_data *data, struct eki_data_op *op)
         eki_data_unpack(data, op->ops, &task, op->buffer, (size_t)op->total);
         data->counts.travelled++;
         seed->flags &= (uint8_t)~EKI_SLOT_ADOPTED;
-        if (eki_data_home(engine, seed) != rank)
+        if (eki_engine_home(engine, seed) != rank)
             eki_slot_adopt(seed, engine->slot_bytes, rank);
     }
     eki_carrier_free(&data->carriers[0], op);

@@ -72,7 +72,8 @@ static void pack_guest(struct eki_data *data, struct eki_guest *guest)
 {
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
     const ek_data_ops *ops = &data->ops[slot->function];
-    ek_data_task task = eki_data_task_of(data, slot, guest->is_new);
+    ek_task task = eki_engine_show(data->protocol.engine, slot);
+    task.is_new = guest->is_new;
     eki_data_enter(data);
     size_t bytes = ops->pack_input(&task, guest->buffer, ops->context);
     eki_data_leave(data, NULL);
@@ -113,9 +114,10 @@ static void release_input(struct eki_data *data, const struct eki_guest *guest)
 {
     const struct eki_slot *slot = (const struct eki_slot *)guest->slot;
     const ek_data_ops *ops = &data->ops[slot->function];
-    ek_data_task task = eki_data_task_of(data, slot, true);
+    ek_task task = eki_engine_show(data->protocol.engine, slot);
     if (!guest->is_new || guest->total < 0)
         return;
+    task.is_new = true;
     eki_data_enter(data);
     ops->release(&task, ops->context);
     eki_data_leave(data, NULL);

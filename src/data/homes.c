@@ -92,29 +92,6 @@ const ek_data_ops *eki_data_ops_of(const struct eki_engine *engine,
                : NULL;
 }
 
-int eki_data_home(const struct eki_engine *engine, const struct eki_slot *slot)
-{
-    const struct eki_topology *topology = engine->topology;
-    const int *first = &topology->first_worker[topology->rank];
-    int worker = eki_id_home(slot->id);
-    if (slot->flags & EKI_SLOT_ADOPTED)
-        return eki_slot_adopter(slot, engine->slot_bytes);
-    return worker >= first[0] && worker < first[1]
-               ? topology->rank
-               : eki_topology_rank(topology, worker);
-}
-
-ek_data_task eki_data_task_of(const struct eki_data *data,
-                              const struct eki_slot *slot, bool is_new)
-{
-    return (ek_data_task){.id = slot->id,
-                          .function = slot->function,
-                          .payload = slot->payload,
-                          .bytes = slot->bytes,
-                          .home = eki_data_home(data->protocol.engine, slot),
-                          .is_new = is_new};
-}
-
 void eki_data_charge(struct eki_data *data, int64_t bytes)
 {
     /* relaxed, all: counts. */

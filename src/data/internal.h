@@ -181,9 +181,8 @@ static inline void eki_data_leave(const struct eki_data *data,
 }
 
 static inline void eki_data_unpack(const struct eki_data *data,
-                                   const ek_data_ops *ops,
-                                   const ek_data_task *task, const void *buffer,
-                                   size_t bytes)
+                                   const ek_data_ops *ops, const ek_task *task,
+                                   const void *buffer, size_t bytes)
 {
     eki_data_enter(data);
     ops->unpack_result(task, buffer, bytes, ops->context);
@@ -224,10 +223,6 @@ static inline void eki_op_set(struct eki_data_op *op, int state)
     /* release: pairs with the acquire in eki_op_state(). */
     atomic_store_explicit(&op->state, state, memory_order_release);
 }
-
-/* What callbacks are told of a task. */
-ek_data_task eki_data_task_of(const struct eki_data *data,
-                              const struct eki_slot *slot, bool is_new);
 
 /* Bytes of the rank are in use from now on, or no more. */
 void eki_data_charge(struct eki_data *data, int64_t bytes);

@@ -39,7 +39,7 @@ static bool fits_task(const struct eki_decode *decode,
            eki_fits_one(decode, "data of the function",
                         eki_data_ops_of(engine, slot->function) != NULL,
                         true) &&
-           eki_fits_one(decode, "home", eki_data_home(engine, slot),
+           eki_fits_one(decode, "home", eki_engine_home(engine, slot),
                         engine->topology->rank);
 }
 
@@ -95,7 +95,7 @@ static void keep(struct eki_data *data, const struct eki_slot *slot,
                  const unsigned char *bytes, int64_t count,
                  const struct eki_head *head)
 {
-    ek_data_task task = eki_data_task_of(data, slot, false);
+    ek_task task = eki_engine_show(data->protocol.engine, slot);
     for (int times = EKI_PLANTED(TWICE_UNPACKED) ? 2 : 1; times > 0; times--)
         eki_data_unpack(data, &data->ops[slot->function], &task, bytes,
                         (size_t)count);

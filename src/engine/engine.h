@@ -246,6 +246,13 @@ ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
 ek_status eki_engine_restore_end(struct eki_engine *engine,
                                  enum eki_order order);
 
+/* The rank that added the task of SLOT, or to which its data has moved. */
+int eki_engine_home(const struct eki_engine *engine,
+                    const struct eki_slot *slot);
+/* What the program is shown of it, where no worker runs it. */
+ek_task eki_engine_show(const struct eki_engine *engine,
+                        const struct eki_slot *slot);
+
 /* Put a copy of SLOT among the tasks that start on RANK. */
 ek_status eki_engine_depart(struct eki_engine *engine,
                             const struct eki_slot *slot, int rank);

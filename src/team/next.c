@@ -56,16 +56,28 @@ void eki_team_end_task(struct eki_team *team, int here)
     seat->is_running = false;
 }
 
-static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
-                            const struct eki_slot *slot, ek_task *task)
+/* What all tasks that are handed out have. */
+static inline void hand_out_any(struct ek_worker *worker, struct eki_seat *seat,
+                                uint64_t id, ek_task *task)
 {
-    seat->is_index = false;
     seat->is_running = true;
     task->worker = worker;
+    task->id = id;
+    task->deviation = 0;
+    task->count = 1;
+    task->worker_id = worker->id;
+    task->home = -1;
+    task->is_range = task->is_pinned = task->is_new = task->has_run = false;
+}
+
+static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
+                            struct eki_slot *slot, ek_task *task)
+{
+    hand_out_any(worker, seat, slot->id, task);
+    seat->is_index = false;
     task->function = slot->function;
     task->payload = slot->payload;
     task->bytes = slot->bytes;
-    task->id = slot->id;
     task->duration_s =
         slot->bin == EKI_BIN_NEVER ? NAN : (double)eki_bin_ns(slot->bin) * 1e-9;
 }
@@ -75,18 +87,17 @@ static bool hand_out_next(struct ek_worker *worker, struct eki_seat *seat,
                           ek_task *task)
 {
     if (!eki_worker_take_index(worker, &seat->index)) {
-        const struct eki_slot *slot =
+        struct eki_slot *slot =
             worker->piece.first < 0 ? eki_worker_take(worker) : NULL;
         if (slot)
             hand_out(worker, seat, slot, task);
         return slot != NULL;
     }
-    seat->is_index = seat->is_running = true;
-    task->worker = worker;
+    hand_out_any(worker, seat, eki_worker_task_id(worker), task);
+    seat->is_index = true;
     task->function = worker->piece.function;
     task->payload = &seat->index;
     task->bytes = sizeof seat->index;
-    task->id = eki_worker_task_id(worker);
     task->duration_s = NAN;
     return true;
 }
@@ -117,6 +128,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
             eki_team_begin_run(team, here);
         if (step == EKI_STEP_PINNED) {
             hand_out(worker, seat, eki_worker_current(worker), task);
+            task->is_pinned = true;
             return true;
         }
     }

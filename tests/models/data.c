@@ -82,6 +82,7 @@ static int memory_count;
 #include "data/join.c"
 #include "data/send.c"
 #include "data/serve.c"
+#include "engine/show.c"
 
 static struct eki_data data;
 static struct eki_carrier carrier;
@@ -107,7 +108,7 @@ static int runs[TASKS], results[TASKS]; /* of each */
 
 /* The function has results, because it has this callback, which the home, not
  * this rank, would call. */
-static void unpack_nothing(const ek_data_task *task, const void *buffer,
+static void unpack_nothing(const ek_task *task, const void *buffer,
                            size_t bytes, void *context)
 {
     (void)task, (void)buffer, (void)bytes, (void)context;

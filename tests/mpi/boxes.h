@@ -96,7 +96,7 @@ static inline int64_t box_number(const void *payload)
 }
 
 /* Of the task at hand; ranges count the boxes of their home. */
-static inline int64_t box_of(const ek_data_task *task)
+static inline int64_t box_of(const ek_task *task)
 {
     int64_t number = box_number(task->payload);
     CHECK_EQ_INT(task->bytes, sizeof number);
@@ -104,10 +104,11 @@ static inline int64_t box_of(const ek_data_task *task)
 }
 
 /* Callbacks of a rank run one at a time. */
-static inline void box_enter(const ek_data_task *task, bool is_home)
+static inline void box_enter(const ek_task *task, bool is_home)
 {
     CHECK_EQ_INT(atomic_fetch_add(&field.inside, 1), 0);
     CHECK_EQ_INT(task->home == job_rank, is_home);
+    CHECK(task->worker == NULL && task->worker_id == -1 && task->count == 1);
 }
 
 static inline void box_leave(void)
@@ -115,7 +116,7 @@ static inline void box_leave(void)
     CHECK_EQ_INT(atomic_fetch_sub(&field.inside, 1), 1);
 }
 
-static inline size_t box_pack_input(const ek_data_task *task, void *buffer,
+static inline size_t box_pack_input(const ek_task *task, void *buffer,
                                     void *context)
 {
     (void)context;
@@ -130,7 +131,7 @@ static inline size_t box_pack_input(const ek_data_task *task, void *buffer,
     return (size_t)box->bytes;
 }
 
-static inline void *box_unpack_input(const ek_data_task *task, void *buffer,
+static inline void *box_unpack_input(const ek_task *task, void *buffer,
                                      size_t bytes, void *context)
 {
     (void)context;
@@ -148,7 +149,7 @@ static inline void *box_unpack_input(const ek_data_task *task, void *buffer,
     return object;
 }
 
-static inline size_t box_pack_result(const ek_data_task *task, void *object,
+static inline size_t box_pack_result(const ek_task *task, void *object,
                                      void *buffer, void *context)
 {
     struct object *box = object;
@@ -176,9 +177,8 @@ static inline void box_place(int64_t number)
     box_fill(number, 0, 0, box->bytes, box->values);
 }
 
-static inline void box_unpack_result(const ek_data_task *task,
-                                     const void *buffer, size_t bytes,
-                                     void *context)
+static inline void box_unpack_result(const ek_task *task, const void *buffer,
+                                     size_t bytes, void *context)
 {
     (void)context;
     int64_t number = box_of(task);
@@ -202,7 +202,7 @@ static inline void box_unpack_result(const ek_data_task *task,
     box_leave();
 }
 
-static inline void box_release(const ek_data_task *task, void *context)
+static inline void box_release(const ek_task *task, void *context)
 {
     (void)context;
     CHECK_EQ_INT(atomic_fetch_add(&field.inside, 1), 0);

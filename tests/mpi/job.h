@@ -172,7 +172,7 @@ static inline int64_t job_count(const ek_collection *tasks, const char *name)
     return (int64_t)job_figure(tasks, name);
 }
 
-static inline bool job_see(const ek_task_info *task, void *context)
+static inline bool job_see(const ek_task *task, void *context)
 {
     *(int64_t *)context += task->count;
     return true;

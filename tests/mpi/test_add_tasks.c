@@ -7,6 +7,7 @@
  */
 #include "numbered.h"
 
+#include <evenkeel_pull.h>
 #include <omp.h>
 
 enum {
@@ -32,14 +33,14 @@ struct listed {
     int numbers[TASKS], workers[TASKS];
 };
 
-static bool list(const ek_task_info *task, void *context)
+static bool list(const ek_task *task, void *context)
 {
     struct listed *listed = context;
     CHECK(listed->count < TASKS);
     if (listed->count < TASKS) {
         listed->ids[listed->count] = task->id;
         listed->numbers[listed->count] = number_of(task->payload);
-        listed->workers[listed->count] = task->worker;
+        listed->workers[listed->count] = task->worker_id;
     }
     listed->count++;
     return true;
@@ -97,7 +98,7 @@ static void any_thread_adds(void)
     ek_destroy(&tasks);
 }
 
-static bool count(const ek_task_info *task, void *context)
+static bool count(const ek_task *task, void *context)
 {
     (void)task;
     ++*(int *)context;

@@ -9,6 +9,7 @@
  */
 #include "job.h"
 
+#include <evenkeel_pull.h>
 #include <omp.h>
 
 /* Ranks that do what others do not. */
@@ -581,7 +582,7 @@ static void one_rank_calls_from_a_parallel_region(void)
     ek_destroy(&tasks);
 }
 
-static bool keep(const ek_task_info *task, void *context)
+static bool keep(const ek_task *task, void *context)
 {
     (void)task, (void)context;
     return true;

@@ -83,10 +83,10 @@ static void run(ek_collection *tasks, int64_t n)
 
 static double loads[256];
 
-static bool add_load(const ek_task_info *task, void *context)
+static bool add_load(const ek_task *task, void *context)
 {
     (void)context;
-    loads[task->worker] += task->duration_s;
+    loads[task->worker_id] += task->duration_s;
     return true;
 }
 

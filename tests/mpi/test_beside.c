@@ -7,6 +7,7 @@
  */
 #include "job.h"
 
+#include <evenkeel_pull.h>
 #include <string.h>
 
 enum {

@@ -7,6 +7,8 @@
  */
 #include "numbered.h"
 
+#include <evenkeel_pull.h>
+
 struct visited {
     ek_collection *tasks;
     int64_t count, ids; /* ids: their sum */
@@ -14,7 +16,7 @@ struct visited {
     int keep_multiples; /* others are removed; 0: none is */
 };
 
-static bool visit(const ek_task_info *task, void *context)
+static bool visit(const ek_task *task, void *context)
 {
     struct visited *visited = context;
     int number = number_of(task->payload);
@@ -23,7 +25,9 @@ static bool visit(const ek_task_info *task, void *context)
     CHECK_EQ_INT(task->function, 0);
     CHECK_EQ_INT(task->count, 1);
     CHECK(!task->is_range);
-    CHECK(task->worker >= 0 && task->worker < workers);
+    CHECK(task->worker == NULL && !task->is_new);
+    CHECK_EQ_INT(task->home, (task->id >> 40) / job_workers);
+    CHECK(task->worker_id >= 0 && task->worker_id < workers);
     CHECK((int64_t)(task->id >> 40) < workers);
     CHECK_EQ_INT(isnan(task->duration_s) == 0, visited->is_measured);
     visited->count++;
@@ -118,12 +122,12 @@ struct ran_here {
     int64_t ran, others, sum;
 };
 
-static bool count_ran(const ek_task_info *task, void *context)
+static bool count_ran(const ek_task *task, void *context)
 {
     struct ran_here *here = context;
-    here->ran += task->ran;
-    here->others += !task->ran;
-    here->sum += task->ran ? number_of(task->payload) : 0;
+    here->ran += task->has_run;
+    here->others += !task->has_run;
+    here->sum += task->has_run ? number_of(task->payload) : 0;
     return true;
 }
 
@@ -166,7 +170,7 @@ static int costs_its_number(ek_worker *worker, const void *payload,
 }
 
 /* What a task took is what its number said; then it gets another number. */
-static bool turn_number(const ek_task_info *task, void *context)
+static bool turn_number(const ek_task *task, void *context)
 {
     int number = number_of(task->payload), last = *(const int *)context;
     CHECK_NEAR(task->duration_s / (1.0 + number), 1, 0.004);
@@ -176,7 +180,7 @@ static bool turn_number(const ek_task_info *task, void *context)
 }
 
 /* Tasks keep what they took before ... */
-static bool check_kept(const ek_task_info *task, void *context)
+static bool check_kept(const ek_task *task, void *context)
 {
     int number = number_of(task->payload), last = *(const int *)context;
     CHECK_NEAR(task->duration_s / (1.0 + last - number), 1, 0.004);
@@ -417,7 +421,7 @@ struct ids {
     int64_t count;
 };
 
-static bool visit_id(const ek_task_info *task, void *context)
+static bool visit_id(const ek_task *task, void *context)
 {
     struct ids *ids = context;
     for (int64_t i = 0; i < task->count; i++)

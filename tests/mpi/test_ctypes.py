@@ -17,6 +17,22 @@ TASK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p,
 ran = []
 
 
+class Task(ctypes.Structure):
+    """ek_task."""
+    _fields_ = [('worker', ctypes.c_void_p), ('payload', ctypes.c_void_p),
+                ('bytes', ctypes.c_size_t), ('id', ctypes.c_uint64),
+                ('duration_s', ctypes.c_double),
+                ('deviation', ctypes.c_double), ('count', ctypes.c_int64),
+                ('function', ctypes.c_int), ('worker_id', ctypes.c_int),
+                ('home', ctypes.c_int), ('is_range', ctypes.c_bool),
+                ('is_pinned', ctypes.c_bool), ('is_new', ctypes.c_bool),
+                ('has_run', ctypes.c_bool)]
+
+
+VISIT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.POINTER(Task), ctypes.c_void_p)
+visited = []
+
+
 def expect(status):
     if status != 0:
         sys.exit(library.ek_error_message().decode())
@@ -26,6 +42,28 @@ def expect(status):
 def body(worker, payload, size, context):
     ran.append(ctypes.string_at(payload, size))
     return 0
+
+
+@VISIT
+def visit(task, context):
+    seen = task.contents
+    visited.append((ctypes.string_at(seen.payload, seen.bytes), seen.count,
+                    seen.home, seen.has_run))
+    return True
+
+
+def fetch(tasks):
+    task = Task()
+    expect(library.ek_begin(tasks))
+    while True:
+        expect(library.ek_next(tasks, 0, ctypes.byref(task)))
+        if not task.worker:
+            break
+        ran.append(ctypes.string_at(task.payload, task.bytes))
+        if task.worker_id != library.ek_worker_id(
+                ctypes.c_void_p(task.worker)):
+            sys.exit(f'fetched for worker {task.worker_id}')
+    expect(library.ek_end(tasks, None))
 
 
 mpi.MPI_Init(None, None)
@@ -44,7 +82,12 @@ for text in (b'one', b'two', b'three'):
     expect(library.ek_add_task(tasks, function, text,
                                ctypes.c_size_t(len(text)), None))
 expect(library.ek_process(tasks, None))
+expect(library.ek_visit_tasks(tasks, visit, None))
+fetch(tasks)
 library.ek_destroy(ctypes.byref(tasks))
 mpi.MPI_Finalize()
-if sorted(ran) != [b'one', b'three', b'two']:
+if sorted(ran) != sorted([b'one', b'three', b'two'] * 2):
     sys.exit(f'{ran} ran')
+if sorted(visited) != [(text, 1, visited[0][2], True)
+                       for text in (b'one', b'three', b'two')]:
+    sys.exit(f'{visited} visited')

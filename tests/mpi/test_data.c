@@ -9,6 +9,8 @@
  */
 #include "boxes.h"
 
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
 #include <omp.h>
 
 static ek_options options_of(const char *steal, const char *data)
@@ -268,7 +270,7 @@ static int in_place_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static void in_place_unpack(const ek_data_task *task, const void *buffer,
+static void in_place_unpack(const ek_task *task, const void *buffer,
                             size_t bytes, void *context)
 {
     int64_t number = box_of(task);
@@ -298,7 +300,7 @@ static void a_task_may_work_in_the_buffer(void)
 }
 
 /* What is held here is here, before an iteration and after it. */
-static bool is_held_here(const ek_task_info *task, void *context)
+static bool is_held_here(const ek_task *task, void *context)
 {
     int64_t *held = context;
     CHECK(field.boxes[box_number(task->payload)].values != NULL);

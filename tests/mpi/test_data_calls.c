@@ -102,29 +102,28 @@ static void ranks_that_differ_are_told(ek_collection *tasks)
 }
 
 /* Box 7 of each rank cannot be packed, unpacked, and so on. */
-static size_t fail_to_pack_input(const ek_data_task *task, void *buffer,
+static size_t fail_to_pack_input(const ek_task *task, void *buffer,
                                  void *context)
 {
     size_t bytes = box_pack_input(task, buffer, context);
     return box_of(task) % BOXES == 7 ? EK_DATA_FAILED : bytes;
 }
 
-static size_t pack_too_much(const ek_data_task *task, void *buffer,
-                            void *context)
+static size_t pack_too_much(const ek_task *task, void *buffer, void *context)
 {
     size_t bytes = box_pack_input(task, buffer, context);
     return box_of(task) % BOXES == 7 ? (size_t)BOX_LARGEST + 1 : bytes;
 }
 
-static void *fail_to_unpack(const ek_data_task *task, void *buffer,
-                            size_t bytes, void *context)
+static void *fail_to_unpack(const ek_task *task, void *buffer, size_t bytes,
+                            void *context)
 {
     return box_of(task) % BOXES == 7
                ? NULL
                : box_unpack_input(task, buffer, bytes, context);
 }
 
-static size_t fail_to_pack_result(const ek_data_task *task, void *object,
+static size_t fail_to_pack_result(const ek_task *task, void *object,
                                   void *buffer, void *context)
 {
     size_t bytes = box_pack_result(task, object, buffer, context);
@@ -184,7 +183,7 @@ static void callbacks_may_fail(void)
 
 static bool fails_now;
 
-static size_t fail_now(const ek_data_task *task, void *buffer, void *context)
+static size_t fail_now(const ek_task *task, void *buffer, void *context)
 {
     size_t bytes = box_pack_input(task, buffer, context);
     return fails_now && box_of(task) % BOXES == 7 ? EK_DATA_FAILED : bytes;

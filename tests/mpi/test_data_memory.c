@@ -58,7 +58,7 @@ static unsigned char letter(const void *payload)
     return (unsigned char)(number % 251);
 }
 
-static size_t pack(const ek_data_task *task, void *buffer, void *context)
+static size_t pack(const ek_task *task, void *buffer, void *context)
 {
     (void)context;
     memset(buffer, letter(task->payload), BYTES);
@@ -66,7 +66,7 @@ static size_t pack(const ek_data_task *task, void *buffer, void *context)
     return BYTES;
 }
 
-static void unpack(const ek_data_task *task, const void *buffer, size_t bytes,
+static void unpack(const ek_task *task, const void *buffer, size_t bytes,
                    void *context)
 {
     const unsigned char *values = buffer;

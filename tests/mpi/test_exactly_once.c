@@ -12,6 +12,9 @@
  */
 #include "sums.h"
 
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
+
 /* A task: its number decides all that it does. */
 struct piece {
     uint64_t key;
@@ -121,7 +124,7 @@ static int index_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static bool see(const ek_task_info *task, void *context)
+static bool see(const ek_task *task, void *context)
 {
     struct sums *sums = context;
     if (task->is_range) {

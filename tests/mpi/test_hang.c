@@ -12,6 +12,7 @@
 #include "check.h"
 
 #include <evenkeel_plan.h>
+#include <evenkeel_pull.h>
 #include <evenkeel_tiles.h>
 
 #include <pthread.h>

@@ -79,7 +79,7 @@ struct durations {
     double sum_s;
 };
 
-static bool add_duration(const ek_task_info *task, void *context)
+static bool add_duration(const ek_task *task, void *context)
 {
     struct durations *all = context;
     all->tasks++;
@@ -87,7 +87,7 @@ static bool add_duration(const ek_task_info *task, void *context)
     return true;
 }
 
-static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+static size_t pack_input(const ek_task *task, void *buffer, void *context)
 {
     (void)task, (void)context;
     memset(buffer, 0, 1);

@@ -8,6 +8,8 @@
  */
 #include "job.h"
 
+#include <evenkeel_pull.h>
+
 enum {
     TASKS = 300,
     WORKERS_MOST = 16

@@ -8,6 +8,8 @@
  */
 #include "sums.h"
 
+#include <evenkeel_spawn.h>
+
 enum {
     PAYLOAD_WORDS = 6,
     MANY = 3000, /* spawned by few, more than the stack has room for */

@@ -10,6 +10,8 @@
  */
 #include "numbered.h"
 
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
 #include <omp.h>
 #include <pthread.h>
 
@@ -177,7 +179,7 @@ static int waits_for_device(ek_worker *worker, const void *payload,
     return 0;
 }
 
-static bool check_cost(const ek_task_info *task, void *context)
+static bool check_cost(const ek_task *task, void *context)
 {
     (void)context;
     CHECK_NEAR(task->duration_s / (1 + number_of(task->payload)), 1, 0.004);

@@ -11,6 +11,9 @@
  */
 #include "job.h"
 
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
+
 static int64_t long_ms = 200;
 static int empty_iterations = 10000;
 

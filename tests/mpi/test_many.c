@@ -11,6 +11,8 @@
  */
 #include "sums.h"
 
+#include <evenkeel_spawn.h>
+
 /* A link of a chain: its key decides what it does. */
 struct link {
     uint64_t key;
@@ -103,7 +105,7 @@ struct held {
     uint64_t ids[20000];
 };
 
-static bool see(const ek_task_info *task, void *context)
+static bool see(const ek_task *task, void *context)
 {
     struct held *held = context;
     if (CHECK(held->sums.n < (int64_t)(sizeof held->ids / sizeof *held->ids)))

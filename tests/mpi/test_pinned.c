@@ -7,6 +7,9 @@
  */
 #include "numbered.h"
 
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
+
 enum {
     PINNED = 12, /* per rank; numbers of others follow those of all ranks */
     OTHERS = 40
@@ -62,14 +65,14 @@ struct held {
     int last; /* number of the worker shown last */
 };
 
-static bool look(const ek_task_info *task, void *context)
+static bool look(const ek_task *task, void *context)
 {
     struct held *held = context;
     int rank = rank_of(number_of(task->payload));
-    held->pinned += task->pinned;
-    held->others += !task->pinned;
-    held->wrong += task->pinned != (rank >= 0);
-    held->wrong += task->pinned && task->worker / job_workers != job_rank;
+    held->pinned += task->is_pinned;
+    held->others += !task->is_pinned;
+    held->wrong += task->is_pinned != (rank >= 0);
+    held->wrong += task->is_pinned && task->worker_id / job_workers != job_rank;
     return true;
 }
 
@@ -122,7 +125,7 @@ static int costs(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static bool add_seconds(const ek_task_info *task, void *context)
+static bool add_seconds(const ek_task *task, void *context)
 {
     *(double *)context += task->duration_s;
     return true;
@@ -282,8 +285,11 @@ static void fetched_tasks_are_pinned_too(void)
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int here = 0; here < threads; here++) {
             ek_task task;
-            while (ek_next(tasks, here, &task) == EK_OK && task.worker)
+            while (ek_next(tasks, here, &task) == EK_OK && task.worker) {
+                CHECK_EQ_INT(task.is_pinned,
+                             rank_of(number_of(task.payload)) >= 0);
                 at_home(task.worker, task.payload, task.bytes, NULL);
+            }
         }
         JOB_OK(ek_end(tasks, NULL));
         check_ran((PINNED + OTHERS) * job_size);
@@ -337,7 +343,7 @@ static void longest_start_first(void)
     ek_destroy(&tasks);
 }
 
-static bool keep_even(const ek_task_info *task, void *context)
+static bool keep_even(const ek_task *task, void *context)
 {
     (void)context;
     return number_of(task->payload) % 2 == 0;

@@ -324,7 +324,7 @@ static int costed_task(ek_worker *worker, const void *payload, size_t bytes,
 }
 
 /* The collection keeps durations in bins: they are what is planned with. */
-static bool note_duration(const ek_task_info *task, void *context)
+static bool note_duration(const ek_task *task, void *context)
 {
     struct items *items = context;
     items->seconds[items->n++] = task->duration_s;

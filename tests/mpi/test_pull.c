@@ -8,6 +8,8 @@
  */
 #include "job.h"
 
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
 #include <pthread.h>
 
 enum {
@@ -22,6 +24,11 @@ static void do_task(const ek_task *task)
 {
     int number;
     CHECK(task->worker != NULL);
+    CHECK_EQ_INT(task->worker_id, ek_worker_id(task->worker));
+    CHECK_EQ_INT(task->id, ek_task_id(task->worker));
+    CHECK_EQ_INT(task->home, -1);
+    CHECK_EQ_INT(task->count, 1);
+    CHECK(task->deviation == 0 && !task->is_pinned && !task->has_run);
     CHECK_EQ_INT(task->bytes, sizeof number);
     memcpy(&number, task->payload, sizeof number);
     atomic_fetch_add(&ran, 1);

@@ -93,7 +93,7 @@ static ek_collection *make(ek_function *function)
     return tasks;
 }
 
-static bool see(const ek_task_info *task, void *context)
+static bool see(const ek_task *task, void *context)
 {
     struct sums *sums = context;
     int64_t bounds[2] = {0, 0};
@@ -302,7 +302,7 @@ static void bounds_are_checked(void)
     ek_destroy(&tasks);
 }
 
-static bool remove_ranges(const ek_task_info *task, void *context)
+static bool remove_ranges(const ek_task *task, void *context)
 {
     (void)context;
     return !task->is_range;

@@ -7,6 +7,7 @@
  */
 #include "job.h"
 
+#include <evenkeel_spawn.h>
 #include <evenkeel_tiles.h>
 
 enum {
@@ -556,7 +557,7 @@ static int burning_task(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-static bool add_duration(const ek_task_info *task, void *context)
+static bool add_duration(const ek_task *task, void *context)
 {
     double *sum_s = context;
     *sum_s += task->duration_s;

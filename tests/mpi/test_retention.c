@@ -89,11 +89,11 @@ struct seen {
     double last_s;
 };
 
-static void check_order(const ek_task_info *info, int number, struct seen *seen)
+static void check_order(const ek_task *info, int number, struct seen *seen)
 {
-    bool is_first = info->worker != seen->worker;
+    bool is_first = info->worker_id != seen->worker;
     if (seen->order != HOME)
-        CHECK_EQ_INT(info->worker, ran_on[number]);
+        CHECK_EQ_INT(info->worker_id, ran_on[number]);
     switch (seen->order) {
     case LONGEST:
         /* Short ones are told apart by octaves. */
@@ -105,21 +105,21 @@ static void check_order(const ek_task_info *info, int number, struct seen *seen)
         CHECK_EQ_INT(ran_as[number], is_first ? 0 : seen->last + 1);
         break;
     case HOME:
-        CHECK_EQ_INT(info->worker, info->id >> 40);
+        CHECK_EQ_INT(info->worker_id, info->id >> 40);
         /* The last added starts first. */
         CHECK(is_first || info->id < seen->last_id);
         break;
     }
 }
 
-static bool see(const ek_task_info *info, void *context)
+static bool see(const ek_task *info, void *context)
 {
     struct seen *seen = context;
     int number;
     memcpy(&number, info->payload, sizeof number);
     CHECK_NEAR(info->duration_s, cost_of(number), 0.005 * cost_of(number));
     check_order(info, number, seen);
-    seen->worker = info->worker;
+    seen->worker = info->worker_id;
     seen->last = ran_as[number];
     seen->last_id = info->id;
     seen->last_s = info->duration_s;

@@ -7,6 +7,8 @@
  */
 #include "numbered.h"
 
+#include <evenkeel_spawn.h>
+
 static double cost_of(int number)
 {
     return 1e-4 * (1 + (number * 7) % 101);
@@ -46,16 +48,16 @@ struct costs {
     int worker;
 };
 
-static bool visit_cost(const ek_task_info *task, void *context)
+static bool visit_cost(const ek_task *task, void *context)
 {
     struct costs *costs = context;
     int number = number_of(task->payload);
     double expected =
         cost_of(number) * (number % 2 ? costs->factor_odd : costs->factor_even);
     CHECK_NEAR(task->duration_s, expected, 0.005 * expected);
-    if (task->worker == costs->worker)
+    if (task->worker_id == costs->worker)
         CHECK(task->duration_s <= costs->last_s);
-    costs->worker = task->worker;
+    costs->worker = task->worker_id;
     costs->last_s = task->duration_s;
     return true;
 }

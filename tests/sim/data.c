@@ -62,7 +62,7 @@ static bool has_data(const struct explore *explore, const struct task *task)
     return !task->is_index || explore->scenario->travel.has_indices;
 }
 
-static int64_t key_of(const ek_data_task *task)
+static int64_t key_of(const ek_task *task)
 {
     int64_t key;
     memcpy(&key, task->payload, sizeof key);
@@ -72,7 +72,7 @@ static int64_t key_of(const ek_data_task *task)
 /* The task that a callback on PARTY is about: its payload is its own, and its
  * home as it should be. */
 static struct task *task_of(struct explore_party *party, const char *callback,
-                            const ek_data_task *given, bool is_home)
+                            const ek_task *given, bool is_home)
 {
     struct explore *explore = party->explore;
     int64_t key = key_of(given);
@@ -113,7 +113,7 @@ static bool may_lose(const struct explore *explore, int iteration)
 }
 
 /* At home, before the task has run, and once in an iteration. */
-static size_t pack_input(const ek_data_task *given, void *buffer, void *context)
+static size_t pack_input(const ek_task *given, void *buffer, void *context)
 {
     struct explore_party *party = context;
     struct explore *explore = party->explore;
@@ -150,7 +150,7 @@ static size_t pack_input(const ek_data_task *given, void *buffer, void *context)
     return bytes;
 }
 
-static void *unpack_input(const ek_data_task *given, void *buffer, size_t bytes,
+static void *unpack_input(const ek_task *given, void *buffer, size_t bytes,
                           void *context)
 {
     struct explore_party *party = context;
@@ -195,7 +195,7 @@ static void drop_result(struct explore *explore, struct task *task, int code)
     explore_note_failure(explore, explore->worker, code);
 }
 
-static size_t pack_result(const ek_data_task *given, void *object, void *buffer,
+static size_t pack_result(const ek_task *given, void *object, void *buffer,
                           void *context)
 {
     struct explore_party *party = context;
@@ -240,7 +240,7 @@ static void adopt(struct explore_party *party, struct task *task, int64_t key,
 }
 
 /* At home, once for each task that has ended well. */
-static void unpack_result(const ek_data_task *given, const void *buffer,
+static void unpack_result(const ek_task *given, const void *buffer,
                           size_t bytes, void *context)
 {
     struct explore_party *party = context;
@@ -267,7 +267,7 @@ static void unpack_result(const ek_data_task *given, const void *buffer,
     explore_seen.returned++;
 }
 
-static void release(const ek_data_task *given, void *context)
+static void release(const ek_task *given, void *context)
 {
     struct explore_party *party = context;
     int64_t key = key_of(given);
@@ -431,14 +431,14 @@ void explore_check_followed(struct explore *explore,
             int home = home_of(explore, task);
             if (!has_data(explore, task))
                 continue;
-            if (eki_data_home(rank->engine, slot) != home ||
+            if (eki_engine_home(rank->engine, slot) != home ||
                 (home != rank->number && !task->hinted &&
                  !(slot->flags & EKI_SLOT_RANGE)))
                 ledger_fail(&explore->ledger,
                             "task %lld lies on rank %d, its data on rank %d, "
                             "and the slot says %d",
                             (long long)ledger_key(slot), rank->number, home,
-                            eki_data_home(rank->engine, slot));
+                            eki_engine_home(rank->engine, slot));
         }
     }
 }

@@ -22,6 +22,7 @@
 #endif
 
 #include <evenkeel_inline.h>
+#include <evenkeel_pull.h>
 #include <evenkeel_report.h>
 
 #include <omp.h>
@@ -364,13 +365,13 @@ struct seen {
     bool changes; /* pieces are removed, or get a new key */
 };
 
-static bool see(const ek_task_info *task, void *context)
+static bool see(const ek_task *task, void *context)
 {
     struct seen *seen = context;
     struct piece *piece = task->payload;
     const int64_t *bounds = task->payload;
     if (task->function == PIECE) {
-        CHECK_EQ_INT(task->pinned, piece->pinned >= 0);
+        CHECK_EQ_INT(task->is_pinned, piece->pinned >= 0);
         CHECK(piece->is_kept);
         fill_tail(task->payload, task->bytes, true);
         if (seen->changes && mix(piece->key) % 16 == 0)
@@ -385,7 +386,7 @@ static bool see(const ek_task_info *task, void *context)
                            ? piece->key
                            : key_of(task->function, bounds[0] + i);
         add(&seen->all, key);
-        if (task->ran)
+        if (task->has_run)
             add(&seen->ran, key);
     }
     return true;

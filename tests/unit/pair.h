@@ -27,14 +27,14 @@ struct pair {
     bool pack_fails, unpack_fails, result_fails;
 };
 
-static inline uint64_t number_of(const ek_data_task *task)
+static inline uint64_t number_of(const ek_task *task)
 {
     uint64_t number;
     memcpy(&number, task->payload, sizeof number);
     return number;
 }
 
-static inline size_t pack_input(const ek_data_task *task, void *buffer,
+static inline size_t pack_input(const ek_task *task, void *buffer,
                                 void *context)
 {
     struct pair *pair = context;
@@ -47,7 +47,7 @@ static inline size_t pack_input(const ek_data_task *task, void *buffer,
 }
 
 /* The object is the buffer. */
-static inline void *unpack_input(const ek_data_task *task, void *buffer,
+static inline void *unpack_input(const ek_task *task, void *buffer,
                                  size_t bytes, void *context)
 {
     struct pair *pair = context;
@@ -58,7 +58,7 @@ static inline void *unpack_input(const ek_data_task *task, void *buffer,
     return pair->unpack_fails ? NULL : buffer;
 }
 
-static inline size_t pack_result(const ek_data_task *task, void *object,
+static inline size_t pack_result(const ek_task *task, void *object,
                                  void *buffer, void *context)
 {
     struct pair *pair = context;
@@ -71,7 +71,7 @@ static inline size_t pack_result(const ek_data_task *task, void *object,
     return pair->result_fails ? pair->ops.bytes_max + 1 : pair->bytes;
 }
 
-static inline void unpack_result(const ek_data_task *task, const void *buffer,
+static inline void unpack_result(const ek_task *task, const void *buffer,
                                  size_t bytes, void *context)
 {
     struct pair *pair = context;
@@ -83,7 +83,7 @@ static inline void unpack_result(const ek_data_task *task, const void *buffer,
         pair->value[number] = *(const unsigned char *)buffer;
 }
 
-static inline void release(const ek_data_task *task, void *context)
+static inline void release(const ek_task *task, void *context)
 {
     CHECK(task->is_new);
     ((struct pair *)context)->released++;

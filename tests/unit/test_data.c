@@ -205,7 +205,7 @@ static void data_follows_and_returns(struct pair *pair)
     for (int i = 0; i < 5; i++) {
         struct eki_slot *slot = eki_slot_at(local->seeds, i, LONE_SLOT);
         CHECK_EQ_INT(pair->moved_in[i], 1);
-        CHECK_EQ_INT(eki_data_home(engine, slot), 1);
+        CHECK_EQ_INT(eki_engine_home(engine, slot), 1);
     }
     CHECK_EQ_INT(pair->moved_in[5], 0);
     pair_enter(pair, EKI_PHASE_PROCESS);
@@ -229,7 +229,7 @@ static void follower_that_is_not_packed_stays(struct pair *pair)
         struct eki_error error = pair_end(pair);
         CHECK_EQ_INT(error.status, fails ? EK_ERR_TASK : EK_OK);
         CHECK(!eki_error_is_abandoned(&error));
-        CHECK_EQ_INT(eki_data_home(engine, slot), !fails);
+        CHECK_EQ_INT(eki_engine_home(engine, slot), !fails);
         if (fails)
             CHECK_EQ_TEXT(error.text, "pack_input has failed on rank 0");
     }
@@ -240,14 +240,14 @@ static void follower_goes_back_to_the_id(struct pair *pair)
     pair_open(pair, 3000, 0);
     struct eki_slot *slot = lone_seed_at(&pair->lones[0], 0, 7);
     eki_slot_adopt(slot, LONE_SLOT, 1);
-    CHECK_EQ_INT(eki_data_home(pair->lones[0].engine, slot), 1);
+    CHECK_EQ_INT(eki_engine_home(pair->lones[0].engine, slot), 1);
     for (int rank = 0; rank < 2; rank++)
         eki_data_follow(pair->lones[rank].engine);
     pair_enter(pair, EKI_PHASE_RESTORE);
     CHECK_OK(pair_end(pair).status);
     CHECK_EQ_INT(pair->moved_in[7], 1);
     CHECK_EQ_INT(slot->flags & EKI_SLOT_ADOPTED, 0);
-    CHECK_EQ_INT(eki_data_home(pair->lones[0].engine, slot), 0);
+    CHECK_EQ_INT(eki_engine_home(pair->lones[0].engine, slot), 0);
 }
 
 /* A message that does not fit: its kind, its head, what its body says. */

@@ -12,6 +12,8 @@
 #include "task/task.h"
 
 #include <evenkeel_data.h>
+#include <evenkeel_pull.h>
+#include <evenkeel_spawn.h>
 #include <omp.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -669,7 +671,7 @@ static size_t result_bytes(int64_t number)
     return (size_t)(50 + number % 5);
 }
 
-static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+static size_t pack_input(const ek_task *task, void *buffer, void *context)
 {
     size_t bytes = input_bytes(((const struct payload *)task->payload)->number);
     (void)context;
@@ -677,7 +679,7 @@ static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
     return bytes;
 }
 
-static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
+static size_t pack_result(const ek_task *task, void *object, void *buffer,
                           void *context)
 {
     size_t bytes =
@@ -688,8 +690,8 @@ static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
     return bytes;
 }
 
-static void unpack_result(const ek_data_task *task, const void *buffer,
-                          size_t bytes, void *context)
+static void unpack_result(const ek_task *task, const void *buffer, size_t bytes,
+                          void *context)
 {
     (void)task, (void)buffer, (void)bytes, (void)context;
 }

@@ -36,7 +36,7 @@ struct way {
     struct bench_row *row;
 };
 
-static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+static size_t pack_input(const ek_task *task, void *buffer, void *context)
 {
     const struct way *way = context;
     (void)task;
@@ -44,8 +44,8 @@ static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
     return (size_t)way->bytes;
 }
 
-static void unpack_result(const ek_data_task *task, const void *buffer,
-                          size_t bytes, void *context)
+static void unpack_result(const ek_task *task, const void *buffer, size_t bytes,
+                          void *context)
 {
     (void)task;
     memcpy(((struct way *)context)->values, buffer, bytes);

@@ -33,12 +33,12 @@ static void check(struct data *data, const void *buffer, size_t bytes,
         note_wrong(data);
 }
 
-static int64_t number_of(const ek_data_task *task)
+static int64_t number_of(const ek_task *task)
 {
     return *(const int64_t *)task->payload;
 }
 
-static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+static size_t pack_input(const ek_task *task, void *buffer, void *context)
 {
     const struct data *data = context;
     int64_t k = number_of(task);
@@ -47,7 +47,7 @@ static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
     return bytes;
 }
 
-static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
+static size_t pack_result(const ek_task *task, void *object, void *buffer,
                           void *context)
 {
     const struct data *data = context;
@@ -65,8 +65,8 @@ static void keep(struct data *data, int64_t task)
     atomic_fetch_add_explicit(&data->kept[task], 1, memory_order_relaxed);
 }
 
-static void unpack_result(const ek_data_task *task, const void *buffer,
-                          size_t bytes, void *context)
+static void unpack_result(const ek_task *task, const void *buffer, size_t bytes,
+                          void *context)
 {
     struct data *data = context;
     int64_t k = number_of(task);
@@ -80,7 +80,7 @@ static void unpack_result(const ek_data_task *task, const void *buffer,
     keep(data, k);
 }
 
-static void release(const ek_data_task *task, void *context)
+static void release(const ek_task *task, void *context)
 {
     (void)task, (void)context;
 }

@@ -11,6 +11,7 @@
 #include "positions.h"
 
 #include <errno.h>
+#include <evenkeel_spawn.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -47,21 +47,21 @@ double data_mean_bytes(const struct run *run)
     return sum / (double)workload->count;
 }
 
-static int64_t number_of(const ek_data_task *task)
+static int64_t number_of(const ek_task *task)
 {
     struct payload payload;
     memcpy(&payload, task->payload, sizeof payload);
     return payload.index;
 }
 
-static size_t pack_input(const ek_data_task *task, void *buffer, void *context)
+static size_t pack_input(const ek_task *task, void *buffer, void *context)
 {
     const struct data *data = context;
     (void)buffer;
     return scaled(data->run, data->run->workload->input_bytes[number_of(task)]);
 }
 
-static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
+static size_t pack_result(const ek_task *task, void *object, void *buffer,
                           void *context)
 {
     const struct data *data = context;
@@ -70,13 +70,13 @@ static size_t pack_result(const ek_data_task *task, void *object, void *buffer,
                   data->run->workload->result_bytes[number_of(task)]);
 }
 
-static void unpack_result(const ek_data_task *task, const void *buffer,
-                          size_t bytes, void *context)
+static void unpack_result(const ek_task *task, const void *buffer, size_t bytes,
+                          void *context)
 {
     (void)task, (void)buffer, (void)bytes, (void)context;
 }
 
-static void release(const ek_data_task *task, void *context)
+static void release(const ek_task *task, void *context)
 {
     (void)task, (void)context;
 }
