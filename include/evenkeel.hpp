@@ -35,6 +35,10 @@
 #ifndef EVENKEEL_HPP
 #define EVENKEEL_HPP
 
+#if __cplusplus < 201703L
+#error "evenkeel.hpp needs C++17: compile with -std=c++17 or later"
+#endif
+
 #include <evenkeel_inline.h>
 #include <evenkeel_pull.h>
 #include <evenkeel_report.h>

@@ -187,14 +187,14 @@ typedef struct ek_transfer {
 EK_API ek_status ek_tiles_get_start(ek_worker *worker, ek_tiles *tiles,
                                     int64_t tile, double *values,
                                     int64_t length, ek_transfer *transfer);
-/** Likewise, of ek_tiles_put(). */
+/** Start to replace a tile: ek_tiles_put() as ek_tiles_get_start() does it. */
 EK_API ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles,
                                     int64_t tile, const double *values,
                                     int64_t length, ek_transfer *transfer);
-/** Likewise, of ek_tiles_accumulate(). */
+/** Start to add @p values to a tile: ek_tiles_accumulate() with alpha 1. */
 EK_API ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
-                                           int64_t tile, double alpha,
-                                           const double *values, int64_t length,
+                                           int64_t tile, const double *values,
+                                           int64_t length,
                                            ek_transfer *transfer);
 
 /**

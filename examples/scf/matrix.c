@@ -283,8 +283,8 @@ static ek_status start(ek_worker *worker, const struct matrix_tile *tile,
     }
     int64_t number = number_of(tile->matrix, tile->row, tile->column);
     int64_t length = ek_tiles_length(store, number);
-    return adds ? ek_tiles_accumulate_start(worker, store, number, 1,
-                                            tile->values, length, transfer)
+    return adds ? ek_tiles_accumulate_start(worker, store, number, tile->values,
+                                            length, transfer)
                 : ek_tiles_get_start(worker, store, number, tile->values,
                                      length, transfer);
 }

@@ -182,8 +182,9 @@ ek_status ek_tiles_accumulate(ek_worker *worker, ek_tiles *tiles, int64_t tile,
                               double alpha, const double *values,
                               int64_t length)
 {
-    struct eki_tile_call call = {EKI_TILE_ADD, tiles,          tile,
-                                 length,       .from = values, .alpha = alpha};
+    struct eki_tile_call call = {
+        EKI_TILE_ACCUMULATE, tiles,         tile, length,
+        .from = values,      .alpha = alpha};
     return run_call(worker, &call, "ek_tiles_accumulate");
 }
 
@@ -206,12 +207,11 @@ ek_status ek_tiles_put_start(ek_worker *worker, ek_tiles *tiles, int64_t tile,
 }
 
 ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
-                                    int64_t tile, double alpha,
-                                    const double *values, int64_t length,
-                                    ek_transfer *transfer)
+                                    int64_t tile, const double *values,
+                                    int64_t length, ek_transfer *transfer)
 {
-    struct eki_tile_call call = {EKI_TILE_ADD, tiles,          tile,
-                                 length,       .from = values, .alpha = alpha};
+    struct eki_tile_call call = {EKI_TILE_ACCUMULATE, tiles,     tile, length,
+                                 .from = values,      .alpha = 1};
     return begin_transfer(worker, &call, "ek_tiles_accumulate_start", transfer);
 }
 

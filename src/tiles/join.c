@@ -90,7 +90,7 @@ static const struct eki_verb tiles_verbs[] = {
     {.name = "get"},
     {.name = "piece", .concerns = EKI_CONCERNS_WORKER},
     {.name = "put"},
-    {.name = "add"},
+    {.name = "accumulate"},
     {.name = "done", .concerns = EKI_CONCERNS_WORKER}};
 
 static const struct eki_protocol_ops tile_ops = {

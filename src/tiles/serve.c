@@ -5,7 +5,8 @@
 int64_t eki_tile_carried_bytes(const struct eki_head *head)
 {
     bool has_values = head->kind == EKI_KIND_PIECE ||
-                      head->kind == EKI_KIND_PUT || head->kind == EKI_KIND_ADD;
+                      head->kind == EKI_KIND_PUT ||
+                      head->kind == EKI_KIND_ACCUMULATE;
     int64_t bytes = head->count * (int64_t)sizeof(double);
     return has_values && head->bytes == (int64_t)sizeof(struct eki_tile_words)
                ? bytes
@@ -63,10 +64,10 @@ static struct eki_message *make_piece(struct eki_tiles *tiles, int worker,
                                       struct eki_tile_op *op)
 {
     const struct eki_tile_call *call = &op->call;
-    bool is_add = call->verb == EKI_TILE_ADD;
+    bool is_add = call->verb == EKI_TILE_ACCUMULATE;
     int64_t count = op->is_cut ? 0 : piece_of(tiles, call->length - op->sent);
     struct eki_message *message =
-        reserve_tile(tiles, is_add ? EKI_KIND_ADD : EKI_KIND_PUT, worker,
+        reserve_tile(tiles, is_add ? EKI_KIND_ACCUMULATE : EKI_KIND_PUT, worker,
                      call->store, count);
     if (!message)
         return NULL;
@@ -238,7 +239,7 @@ static void apply(const struct eki_tile_part *part,
 {
     const struct eki_head *head = &message->head;
     const struct eki_tile_call call = {
-        .verb = head->kind == EKI_KIND_PUT ? EKI_TILE_PUT : EKI_TILE_ADD,
+        .verb = head->kind == EKI_KIND_PUT ? EKI_TILE_PUT : EKI_TILE_ACCUMULATE,
         .tile = words->tile,
         .from = (const double *)(message->body + sizeof *words),
         .length = head->count,

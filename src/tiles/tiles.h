@@ -34,10 +34,10 @@
 /* To the owner of a tile, and back; all begin with struct eki_tile_words. */
 enum {
     EKI_KIND_GET = EKI_KIND(EKI_CHANNEL_TILES),
-    EKI_KIND_PIECE, /* to who gets; doubles */
-    EKI_KIND_PUT,   /* doubles */
-    EKI_KIND_ADD,   /* likewise */
-    EKI_KIND_DONE   /* to who puts or adds; count: pieces */
+    EKI_KIND_PIECE,      /* to who gets; doubles */
+    EKI_KIND_PUT,        /* doubles */
+    EKI_KIND_ACCUMULATE, /* likewise */
+    EKI_KIND_DONE        /* to who puts or adds; count: pieces */
 };
 
 enum {
@@ -118,7 +118,7 @@ struct eki_stores {
 enum eki_tile_verb {
     EKI_TILE_GET,
     EKI_TILE_PUT,
-    EKI_TILE_ADD
+    EKI_TILE_ACCUMULATE
 };
 
 /* What a task asks for. */

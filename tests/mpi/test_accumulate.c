@@ -97,9 +97,10 @@ static void start(ek_worker *worker, struct flight *flight, int64_t number)
     flight->length = length_of(step.tile, NULL);
     flight->read = (int64_t)(step.chance >> 16 & 255) % TILES;
     fill_values(flight->out, step.chance, flight->length);
-    CHECK_OK(ek_tiles_accumulate_start(worker, sums, step.tile, step.alpha,
-                                       flight->out, flight->length,
-                                       &flight->added));
+    for (int64_t i = 0; i < flight->length; i++)
+        flight->out[i] *= step.alpha;
+    CHECK_OK(ek_tiles_accumulate_start(worker, sums, step.tile, flight->out,
+                                       flight->length, &flight->added));
     CHECK_OK(ek_tiles_get_start(worker, fixed, flight->read, flight->in,
                                 length_of(flight->read, NULL), &flight->got));
 }

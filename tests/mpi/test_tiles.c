@@ -139,11 +139,11 @@ static int start_all(ek_worker *worker, const void *payload, size_t bytes,
         double *added = values + (2 * tile + 1) * LONGEST;
         int64_t length = length_of(tile, NULL);
         for (int64_t i = 0; i < length; i++)
-            added[i] = value_at(tile, i);
+            added[i] = 2 * value_at(tile, i);
         wrong += ek_tiles_get_start(worker, job->tiles, tile,
                                     values + 2 * tile * LONGEST, length,
                                     &gets[tile]) != EK_OK;
-        wrong += ek_tiles_accumulate_start(worker, job->other, tile, 2.0, added,
+        wrong += ek_tiles_accumulate_start(worker, job->other, tile, added,
                                            length, &adds[tile]) != EK_OK;
     }
     for (int64_t tile = TILES - 1; tile >= 0; tile--) {
@@ -262,7 +262,7 @@ static int move_long(ek_worker *worker, const void *payload, size_t bytes,
         wrong +=
             ek_tiles_get_start(worker, job->tiles, tile, values + tile * LONG,
                                LONG, &gets[tile]) != EK_OK;
-        wrong += ek_tiles_accumulate_start(worker, job->other, tile, 1, added,
+        wrong += ek_tiles_accumulate_start(worker, job->other, tile, added,
                                            LONG, &adds[tile]) != EK_OK;
         ek_poll(worker);
     }
@@ -714,7 +714,7 @@ static int return_early(ek_worker *worker, const void *payload, size_t bytes,
     wrong += ek_tiles_put_start(worker, job->tiles, tile, values + LONGEST,
                                 LONGEST, &put) != EK_OK;
     wrong +=
-        ek_tiles_accumulate_start(worker, job->tiles, tile, 1,
+        ek_tiles_accumulate_start(worker, job->tiles, tile,
                                   values + 2 * LONGEST, LONGEST, &add) != EK_OK;
     note(job, wrong);
     return 0;

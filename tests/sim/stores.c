@@ -203,7 +203,8 @@ static bool draw_call(struct explore *explore, struct eki_sim_worker *worker,
     struct explore_tile *tile = &store->tile[number];
     call->store = store;
     call->call = (struct eki_tile_call){
-        .verb = (enum eki_tile_verb)explore_below(explore, EKI_TILE_ADD + 1),
+        .verb =
+            (enum eki_tile_verb)explore_below(explore, EKI_TILE_ACCUMULATE + 1),
         .store = store->store->tiles[worker->rank->number],
         .tile = number,
         .owner = owner_of(number, store),
@@ -214,14 +215,14 @@ static bool draw_call(struct explore *explore, struct eki_sim_worker *worker,
     if (call->call.verb == EKI_TILE_GET)
         return true;
     if (call->call.verb == EKI_TILE_PUT && !may_put(tile, worker))
-        call->call.verb = EKI_TILE_ADD;
+        call->call.verb = EKI_TILE_ACCUMULATE;
     if (tile->iteration == worker->rank->iteration && tile->putter >= 0)
         return false;
     tile->iteration = worker->rank->iteration;
     tile->putter = call->call.verb == EKI_TILE_PUT
                        ? explore_actor(explore, worker)->key
                        : -1;
-    if (call->call.verb == EKI_TILE_ADD)
+    if (call->call.verb == EKI_TILE_ACCUMULATE)
         call->call.alpha = 1 + (double)explore_below(explore, 3);
     for (int64_t i = 0; i < call->call.length; i++)
         call->values[i] =
@@ -261,7 +262,7 @@ static void end_call(struct explore *explore,
     case EKI_TILE_PUT:
         explore_seen.puts++;
         break;
-    case EKI_TILE_ADD:
+    case EKI_TILE_ACCUMULATE:
         explore_seen.adds++;
         break;
     }

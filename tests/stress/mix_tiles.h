@@ -141,7 +141,7 @@ static inline void start_both(ek_worker *worker, uint64_t chance)
     int64_t length = ek_tiles_length(store.states, from);
     fill_values(share_of(chance), TILE_LONGEST, values);
     ek_transfer add = {0}, get = {0};
-    CHECK_OK(ek_tiles_accumulate_start(worker, store.sums, to, 1.0, values,
+    CHECK_OK(ek_tiles_accumulate_start(worker, store.sums, to, values,
                                        ek_tiles_length(store.sums, to), &add));
     CHECK_OK(ek_tiles_get_start(worker, store.states, from, got, length, &get));
     if ((chance >> 32) % 2 == 0)

@@ -27,7 +27,8 @@ static void own_tiles_are_reached_at_once(struct stage *stage)
     begin(stage, 0, 0);
     CHECK_EQ_INT(start(stage, EKI_TILE_PUT, 2, &transfer), EKI_STARTED_OVER);
     CHECK_EQ_INT((int)transfer.number, 0);
-    CHECK_EQ_INT(start(stage, EKI_TILE_ADD, 2, &transfer), EKI_STARTED_OVER);
+    CHECK_EQ_INT(start(stage, EKI_TILE_ACCUMULATE, 2, &transfer),
+                 EKI_STARTED_OVER);
     CHECK_EQ_INT(start(stage, EKI_TILE_GET, 2, &transfer), EKI_STARTED_OVER);
     for (int i = 0; i < SHORT; i++)
         CHECK(stage->other[i] == 3.0 * (i + 1));
@@ -84,7 +85,7 @@ static void long_tiles_leave_buffers_to_others(struct stage *stage)
     lone_serve(&stage->lone);
     message_of(stage, EKI_KIND_GET, 5, 0, 0, 78);
     lone_serve(&stage->lone);
-    message_of(stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
+    message_of(stage, EKI_KIND_ACCUMULATE, 3, 0, SHORT, 5)->head.first = 1;
     lone_serve(&stage->lone);
     CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_PUT), 1);
     CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_GET), 1);
@@ -108,7 +109,7 @@ static void puts_and_adds_are_answered_when_asked(struct stage *stage)
     CHECK_EQ_INT(sent->head.count, 2);
     for (int i = 0; i < SHORT; i++)
         CHECK(own[i] == 1000.0 + i);
-    message_of(stage, EKI_KIND_ADD, 3, 2, 1, 6)->head.first = 1;
+    message_of(stage, EKI_KIND_ACCUMULATE, 3, 2, 1, 6)->head.first = 1;
     lone_serve(&stage->lone);
     CHECK(own[2] == 2 * 1002.0 && own[1] == 1001.0 && own[3] == 1003.0);
 }
@@ -119,7 +120,7 @@ static void add_without_memory_is_added_once(struct stage *stage)
 {
     begin(stage, 1, 0);
     const double *own = eki_tile_find(eki_tile_part(stage->store, 1), 3);
-    message_of(stage, EKI_KIND_ADD, 3, 0, SHORT, 5)->head.first = 1;
+    message_of(stage, EKI_KIND_ACCUMULATE, 3, 0, SHORT, 5)->head.first = 1;
     WITHOUT_MEMORY(1, lone_serve(&stage->lone));
     CHECK(own[0] == 0.0);
     lone_serve(&stage->lone);
@@ -150,7 +151,7 @@ static void messages_that_do_not_fit_are_refused(void)
         {EKI_KIND_GET, 1, 5, 0, 0, 0, 0, 0, "get: offset is 5"},
         {EKI_KIND_PUT, 3, 0, 8, 0, 0, 0, 0, "put: count is 8"},
         {EKI_KIND_PUT, 3, 8, 0, 0, 0, 0, 0, "put: offset is 8"},
-        {EKI_KIND_ADD, 3, 0, 7, -8, 0, 0, 0, "add: bytes is 72"},
+        {EKI_KIND_ACCUMULATE, 3, 0, 7, -8, 0, 0, 0, "accumulate: bytes is 72"},
         {EKI_KIND_PIECE, 3, 0, 7, 0, 0, 0, 16, "piece: operation under way"},
         {EKI_KIND_DONE, 3, 0, 1, 0, 0, 0, 16, "done: operation under way"}};
     for (size_t i = 0; i < sizeof bads / sizeof *bads; i++) {

@@ -46,7 +46,7 @@ static void pieces_under_way_are_bounded(struct stage *stage)
     int *window = &eki_tiles_of(stage->lone.engine)->window;
     CHECK_EQ_INT(*window, EKI_TILE_WINDOW_BYTES / LONE_BYTES);
     *window = WINDOW;
-    struct eki_tile_call call = {.verb = EKI_TILE_ADD,
+    struct eki_tile_call call = {.verb = EKI_TILE_ACCUMULATE,
                                  .store = stage->store,
                                  .tile = 1,
                                  .owner = 1,
@@ -57,7 +57,7 @@ static void pieces_under_way_are_bounded(struct stage *stage)
     CHECK_EQ_INT(eki_tiles_start(worker, &call, &transfer), EKI_STARTED);
     lone_serve(&stage->lone);
     lone_serve(&stage->lone);
-    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_ADD), WINDOW);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_ACCUMULATE), WINDOW);
     int asked = 0;
     for (int i = 0; i < stage->lone.sent_count; i++)
         asked += (int)lone_sent_head(&stage->lone, i)->first;
@@ -66,7 +66,8 @@ static void pieces_under_way_are_bounded(struct stage *stage)
     lone_forget(&stage->lone);
     message_of(stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
     lone_serve(&stage->lone);
-    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_ADD), PIECES - WINDOW);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_ACCUMULATE),
+                 PIECES - WINDOW);
     message_of(stage, EKI_KIND_DONE, 1, 0, WINDOW / 2, op);
     lone_serve(&stage->lone);
     CHECK(!eki_tiles_is_over(worker, transfer));

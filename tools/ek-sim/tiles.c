@@ -267,7 +267,7 @@ static bool start(struct tiles *tiles, struct eki_sim_worker *worker,
     default:
         fetch->copy_ns +=
             machine->probe + machine->copy_byte * tiles->plan.bytes;
-        fetch->copy_ns += verb == EKI_TILE_ADD ? machine->atomic : 0;
+        fetch->copy_ns += verb == EKI_TILE_ACCUMULATE ? machine->atomic : 0;
     }
     if (verb == EKI_TILE_GET)
         fetch->got++;
@@ -318,7 +318,7 @@ static void move_on(struct tiles *tiles, struct eki_sim_worker *worker,
         while (fetch->got + fetch->added < allowed(tiles, fetch) &&
                start(tiles, worker, fetch,
                      fetch->got < (int)tiles->plan.gets ? EKI_TILE_GET
-                                                        : EKI_TILE_ADD))
+                                                        : EKI_TILE_ACCUMULATE))
             ;
         while (
             fetch->first < fetch->got + fetch->added &&
