@@ -20,6 +20,23 @@
 extern "C" {
 #endif
 
+/** The items that this rank owns. */
+typedef struct ek_plan_items {
+    size_t struct_bytes;   /**< Set by EK_PLAN_ITEMS_INIT. */
+    int64_t n;             /**< How many, up to 2^31 - 1; 0 is allowed. */
+    const double *seconds; /**< [n]: cost of each, finite and not negative, as
+                                is their sum; NULL if n is 0. */
+    const size_t *bytes;   /**< [n]: that move with each, in all at most 2^62
+                                over the number of ranks; or NULL, on all ranks
+                                that own items or on none. */
+} ek_plan_items;
+
+/** No items. */
+#define EK_PLAN_ITEMS_INIT                   \
+    {                                        \
+        sizeof(ek_plan_items), 0, NULL, NULL \
+    }
+
 /** What came of one ek_plan(); the same on all ranks but for seconds. */
 typedef struct ek_plan_report {
     size_t struct_bytes;      /**< Set by EK_PLAN_REPORT_INIT. */
@@ -63,14 +80,9 @@ typedef struct ek_plan_report {
  *
  * @param[in]  comm     Duplicated during the call, unless collections over it
  *                      are open.
- * @param[in]  n        Items that this rank owns, up to 2^31 - 1; 0 is allowed.
- * @param[in]  seconds  [@p n]: cost of each, finite and not negative, as is
- *                      their sum; NULL if @p n is 0.
- * @param[in]  bytes    [@p n]: that move with each, in all at most 2^62 over
- *                      the number of ranks; or NULL, on all ranks that own
- *                      items or on none.
+ * @param[in]  items    Those that this rank owns; NULL: none.
  * @param[in]  policy   EK_RESTORE_CENTRALIZED, EK_RESTORE_HIERARCHICAL, one of
- *                      the two as printed, which ignore @p bytes, or
+ *                      the two as printed, which ignore bytes, or
  *                      EK_RESTORE_AUTO: centralized up to 1,024 ranks, and
  *                      hierarchical beyond.  EK_RESTORE_DEFAULT: what
  *                      options.restore says of a first iteration, auto where
@@ -78,13 +90,13 @@ typedef struct ek_plan_report {
  *                      The same on all ranks.
  * @param[in]  options  As for ek_create(), of which ranks_per_node and those
  *                      that begin with balance_ count; NULL: EK_OPTIONS_INIT.
- * @param[out] new_rank [@p n]: the rank that should own each item; the own one:
+ * @param[out] new_rank [n]: the rank that should own each item; the own one:
  *                      it stays.
  * @param[out] report   What came of it, or NULL.
  *
  * @retval EK_OK
  * @retval EK_ERR_ARG    A cost is negative or not finite (the message names
- *                       rank and item), @p n is out of range, an array is
+ *                       rank and item), n is out of range, an array is
  *                       missing, the policy moves nothing, or policy or options
  *                       are not the same on all ranks.
  * @retval EK_ERR_STATE  MPI is not initialized or finalized, an iteration is
@@ -101,10 +113,9 @@ typedef struct ek_plan_report {
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 3; Csirik,
  *          Frenk, Labbe, Zhang, Acta Cybernetica 10 (1991) where bytes count.
  */
-EK_API ek_status ek_plan(MPI_Comm comm, int64_t n, const double *seconds,
-                         const size_t *bytes, ek_restore_policy policy,
-                         const ek_options *options, int *new_rank,
-                         ek_plan_report *report);
+EK_API ek_status ek_plan(MPI_Comm comm, const ek_plan_items *items,
+                         ek_restore_policy policy, const ek_options *options,
+                         int *new_rank, ek_plan_report *report);
 
 #ifdef __cplusplus
 }

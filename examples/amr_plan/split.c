@@ -23,7 +23,9 @@ static ek_status ask(const struct state *state, bool has_bytes, int *owner)
         bytes[n++] = state_bytes(state, i);
     }
     ek_status status =
-        ek_plan(state->comm, (int64_t)n, cost, has_bytes ? bytes : NULL,
+        ek_plan(state->comm,
+                &(ek_plan_items){sizeof(ek_plan_items), (int64_t)n, cost,
+                                 has_bytes ? bytes : NULL},
                 EK_RESTORE_DEFAULT, NULL, to, NULL);
     for (int i = 0; status == EK_OK && i < state->mesh.count; i++) {
         if (state->owner[i] == state->rank)

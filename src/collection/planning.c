@@ -20,6 +20,7 @@ struct plan {
     const double *seconds;
     const size_t *bytes;
     ek_restore_policy policy;
+    bool is_sized; /* EK_PLAN_ITEMS_INIT came first */
 
     struct eki_balance_items items;
     /* Of a collection there are settings, lookout, fabric, segment, topology
@@ -92,6 +93,9 @@ static ek_status check_plan(struct plan *plan, const int *new_rank,
                             const ek_plan_report *report)
 {
     EKI_TRY(resolve_plan_policy(plan));
+    if (!plan->is_sized)
+        return eki_error(EK_ERR_ARG, "ek_plan: items.struct_bytes is wrong; "
+                                     "begin with EK_PLAN_ITEMS_INIT");
     if (plan->n < 0 || plan->n > INT32_MAX)
         return eki_error(EK_ERR_ARG,
                          "ek_plan: %lld items are not allowed; allowed: 0 to "
@@ -373,13 +377,19 @@ static ek_status plan_items(MPI_Comm comm, struct plan *plan,
     return made;
 }
 
-ek_status ek_plan(MPI_Comm comm, int64_t n, const double *seconds,
-                  const size_t *bytes, ek_restore_policy policy,
-                  const ek_options *options, int *new_rank,
-                  ek_plan_report *report)
+ek_status ek_plan(MPI_Comm comm, const ek_plan_items *items,
+                  ek_restore_policy policy, const ek_options *options,
+                  int *new_rank, ek_plan_report *report)
 {
-    struct plan plan = {
-        .n = n, .seconds = seconds, .bytes = bytes, .policy = policy};
+    ek_plan_items given = {0};
+    bool is_sized =
+        !items || eki_struct_copy(items, items->struct_bytes, sizeof given,
+                                  &given, sizeof given);
+    struct plan plan = {.n = given.n,
+                        .seconds = given.seconds,
+                        .bytes = given.bytes,
+                        .policy = policy,
+                        .is_sized = is_sized};
     return eki_collection_outcome(
         NULL, plan_items(comm, &plan, options, new_rank, report));
 }

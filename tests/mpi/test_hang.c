@@ -205,8 +205,9 @@ static void absent_in_plan(void)
     int to;
     if (is_last())
         be_late();
-    CHECK_OK(ek_plan(MPI_COMM_WORLD, 1, &cost, NULL, EK_RESTORE_AUTO, NULL, &to,
-                     NULL));
+    CHECK_OK(ek_plan(MPI_COMM_WORLD,
+                     &(ek_plan_items){sizeof(ek_plan_items), 1, &cost, NULL},
+                     EK_RESTORE_AUTO, NULL, &to, NULL));
 }
 
 static ek_tiles *store;

@@ -186,9 +186,11 @@ static void plans_are_near_the_bounds(ek_restore_policy policy, bool has_bytes)
     struct items items;
     ek_plan_report report = EK_PLAN_REPORT_INIT;
     make(&items, EACH);
-    JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, items.seconds,
-                   has_bytes ? items.bytes : NULL, policy, NULL, items.to,
-                   &report));
+    JOB_OK(
+        ek_plan(MPI_COMM_WORLD,
+                &(ek_plan_items){sizeof(ek_plan_items), items.n, items.seconds,
+                                 has_bytes ? items.bytes : NULL},
+                policy, NULL, items.to, &report));
     CHECK_EQ_INT(report.policy, policy == EK_RESTORE_DEFAULT
                                     ? EK_RESTORE_CENTRALIZED
                                     : policy);
@@ -239,12 +241,14 @@ static void bytes_are_asked_for(void)
     job_set_number(&options, "balance_ppm", 250000); /* of 5 */
     if (job_size != 2)
         return;
-    JOB_OK(ek_plan(MPI_COMM_WORLD, n, seconds, NULL, EK_RESTORE_CENTRALIZED,
-                   &options, to, &report));
+    JOB_OK(ek_plan(MPI_COMM_WORLD,
+                   &(ek_plan_items){sizeof(ek_plan_items), n, seconds, NULL},
+                   EK_RESTORE_CENTRALIZED, &options, to, &report));
     CHECK_EQ_INT(report.moves, 1);
     CHECK_NEAR(report.imbalance_after, 0.2, 1e-9);
-    JOB_OK(ek_plan(MPI_COMM_WORLD, n, seconds, bytes, EK_RESTORE_CENTRALIZED,
-                   &options, to, &report));
+    JOB_OK(ek_plan(MPI_COMM_WORLD,
+                   &(ek_plan_items){sizeof(ek_plan_items), n, seconds, bytes},
+                   EK_RESTORE_CENTRALIZED, &options, to, &report));
     CHECK_EQ_INT(report.moves, 2);
     CHECK_EQ_INT(report.bytes_moved, 2);
     CHECK_EQ_INT(report.fewest_bytes, 1);
@@ -260,7 +264,9 @@ static void printed_plans_are_told(void)
         ek_plan_report report = EK_PLAN_REPORT_INIT;
         ek_restore_policy policy =
             i ? EK_RESTORE_HIERARCHICAL_HPDC12 : EK_RESTORE_CENTRALIZED_HPDC12;
-        JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, items.seconds, items.bytes,
+        JOB_OK(ek_plan(MPI_COMM_WORLD,
+                       &(ek_plan_items){sizeof(ek_plan_items), items.n,
+                                        items.seconds, items.bytes},
                        policy, NULL, items.to, &report));
         check_report(&items, true, &report);
         CHECK_EQ_INT(report.policy, policy);
@@ -280,8 +286,9 @@ static void options_name_the_policy(void)
     options.restore = EK_RESTORE_HIERARCHICAL;
     for (int i = 0; i < 2; i++) {
         ek_plan_report report = EK_PLAN_REPORT_INIT;
-        JOB_OK(ek_plan(MPI_COMM_WORLD, 1, &one, NULL, EK_RESTORE_DEFAULT,
-                       &options, &to, &report));
+        JOB_OK(ek_plan(MPI_COMM_WORLD,
+                       &(ek_plan_items){sizeof(ek_plan_items), 1, &one, NULL},
+                       EK_RESTORE_DEFAULT, &options, &to, &report));
         CHECK_EQ_INT(report.policy, i ? EK_RESTORE_CENTRALIZED_HPDC12
                                       : EK_RESTORE_HIERARCHICAL);
         setenv("EVENKEEL_RESTORE", "centralized-hpdc12@1,retain@2-", 1);
@@ -301,8 +308,10 @@ static void units_do_not_matter(void)
         ek_plan_report report = EK_PLAN_REPORT_INIT;
         for (int64_t i = 0; i < items.n; i++)
             seconds[i] = items.seconds[i] * units[u];
-        JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, seconds, NULL,
-                       EK_RESTORE_CENTRALIZED, NULL, items.to, &report));
+        JOB_OK(ek_plan(
+            MPI_COMM_WORLD,
+            &(ek_plan_items){sizeof(ek_plan_items), items.n, seconds, NULL},
+            EK_RESTORE_CENTRALIZED, NULL, items.to, &report));
         check_report(&items, false, &report);
         moves = u == 0 ? report.moves : moves;
         CHECK_EQ_INT(report.moves, moves);
@@ -368,7 +377,9 @@ static void decisions_are_those_of_collections(void)
         make(&given, 100);
         make(&items, 100);
         rebalance(&options, policies[p], &given, &items, &report);
-        JOB_OK(ek_plan(MPI_COMM_WORLD, items.n, items.seconds, NULL,
+        JOB_OK(ek_plan(MPI_COMM_WORLD,
+                       &(ek_plan_items){sizeof(ek_plan_items), items.n,
+                                        items.seconds, NULL},
                        policies[p], &options, items.to, &plan));
         CHECK(job_size == 1 || plan.moves > 0);
         CHECK_EQ_INT(plan.moves, report.migrations);
@@ -391,10 +402,12 @@ static void edges_are_planned(void)
     ek_plan_report report = EK_PLAN_REPORT_INIT;
     double nothing[3] = {0, 0, 0}, ones[64];
     int to[64];
-    JOB_OK(ek_plan(MPI_COMM_WORLD, 0, NULL, NULL, EK_RESTORE_DEFAULT, NULL,
-                   NULL, NULL));
-    JOB_OK(ek_plan(MPI_COMM_WORLD, 3, nothing, NULL, EK_RESTORE_AUTO, NULL, to,
-                   &report));
+    JOB_OK(ek_plan(MPI_COMM_WORLD,
+                   &(ek_plan_items){sizeof(ek_plan_items), 0, NULL, NULL},
+                   EK_RESTORE_DEFAULT, NULL, NULL, NULL));
+    JOB_OK(ek_plan(MPI_COMM_WORLD,
+                   &(ek_plan_items){sizeof(ek_plan_items), 3, nothing, NULL},
+                   EK_RESTORE_AUTO, NULL, to, &report));
     CHECK_EQ_INT(report.moves, 0);
     for (int i = 0; i < 3; i++)
         CHECK_EQ_INT(to[i], job_rank);
@@ -407,7 +420,9 @@ static void edges_are_planned(void)
         MPI_Comm comm = i % 2 ? half : MPI_COMM_WORLD;
         MPI_Comm_size(comm, &size);
         MPI_Comm_rank(comm, &rank);
-        JOB_OK(ek_plan(comm, rank == size - 1 ? 64 : 0, ones, NULL,
+        JOB_OK(ek_plan(comm,
+                       &(ek_plan_items){sizeof(ek_plan_items),
+                                        rank == size - 1 ? 64 : 0, ones, NULL},
                        EK_RESTORE_CENTRALIZED, NULL, to, &report));
         CHECK_EQ_INT(report.items, 64);
         CHECK_EQ_INT(report.moves, 64 - (64 + size - 1) / size);
@@ -422,7 +437,9 @@ static void refused(int64_t n, const double *seconds, const size_t *bytes,
 {
     int to[2] = {-7, -7};
     JOB_STATUS(
-        ek_plan(MPI_COMM_WORLD, n, seconds, bytes, policy, NULL, to, NULL),
+        ek_plan(MPI_COMM_WORLD,
+                &(ek_plan_items){sizeof(ek_plan_items), n, seconds, bytes},
+                policy, NULL, to, NULL),
         EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), words);
     CHECK_EQ_INT(to[0], -7);
@@ -465,17 +482,23 @@ static void wrong_outputs_are_refused(void)
     int to[2];
     ek_plan_report report = {0};
     ek_options options = EK_OPTIONS_INIT;
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, 2, ones, NULL, EK_RESTORE_AUTO, NULL,
-                       NULL, NULL),
+    JOB_STATUS(ek_plan(MPI_COMM_WORLD, &(ek_plan_items){0, 2, ones, NULL},
+                       EK_RESTORE_AUTO, NULL, to, NULL),
+               EK_ERR_ARG);
+    JOB_STATUS(ek_plan(MPI_COMM_WORLD,
+                       &(ek_plan_items){sizeof(ek_plan_items), 2, ones, NULL},
+                       EK_RESTORE_AUTO, NULL, NULL, NULL),
                EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "new_rank is NULL");
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, 2, ones, NULL, EK_RESTORE_AUTO, NULL, to,
-                       &report),
+    JOB_STATUS(ek_plan(MPI_COMM_WORLD,
+                       &(ek_plan_items){sizeof(ek_plan_items), 2, ones, NULL},
+                       EK_RESTORE_AUTO, NULL, to, &report),
                EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(), "EK_PLAN_REPORT_INIT");
     job_set_number(&options, "balance_ppm", job_rank == 0 ? 1000 : 2000);
-    JOB_STATUS(ek_plan(MPI_COMM_WORLD, 2, ones, NULL, EK_RESTORE_AUTO, &options,
-                       to, NULL),
+    JOB_STATUS(ek_plan(MPI_COMM_WORLD,
+                       &(ek_plan_items){sizeof(ek_plan_items), 2, ones, NULL},
+                       EK_RESTORE_AUTO, &options, to, NULL),
                job_size == 1 ? EK_OK : EK_ERR_ARG);
     if (job_size > 1)
         CHECK_HAS_TEXT(ek_error_message(), "option balance_ppm");
@@ -488,9 +511,10 @@ static int open_task(ek_worker *worker, const void *payload, size_t bytes,
     int to;
     double one = 1;
     (void)worker, (void)payload, (void)bytes, (void)context;
-    CHECK_EQ_INT(
-        ek_plan(MPI_COMM_SELF, 1, &one, NULL, EK_RESTORE_AUTO, NULL, &to, NULL),
-        EK_ERR_STATE);
+    CHECK_EQ_INT(ek_plan(MPI_COMM_SELF,
+                         &(ek_plan_items){sizeof(ek_plan_items), 1, &one, NULL},
+                         EK_RESTORE_AUTO, NULL, &to, NULL),
+                 EK_ERR_STATE);
     return 0;
 }
 

@@ -51,6 +51,19 @@ else
     echo "no C++ compiler: not tried as C++17"
 fi
 
+# No call has more than six parameters.
+# shellcheck disable=SC2086
+awk '
+    /^EK_API / { call = "" }
+    { call = call $0 }
+    /^EK_API /, /;/ {
+        if (/;/ && gsub(/,/, ",", call) > 5) {
+            print FILENAME ":" FNR ": more than six parameters: " call
+            failed = 1
+        }
+    }
+    END { exit failed }' $headers || status=1
+
 # A declaration at the left edge follows the end of a /** comment; a #define may
 # follow another one.  EK_API is not for users.
 # shellcheck disable=SC2086

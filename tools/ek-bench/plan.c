@@ -120,9 +120,11 @@ static double run_plan(const struct bench *bench, const struct way *way,
     ek_options options = bench_options(bench, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     uint64_t first = bench_ticks();
-    bench_check(ek_plan(MPI_COMM_WORLD, owned->n, owned->seconds,
-                        way->has_bytes ? owned->bytes : NULL, way->policy,
-                        &options, owned->new_rank, report));
+    bench_check(ek_plan(MPI_COMM_WORLD,
+                        &(ek_plan_items){sizeof(ek_plan_items), owned->n,
+                                         owned->seconds,
+                                         way->has_bytes ? owned->bytes : NULL},
+                        way->policy, &options, owned->new_rank, report));
     return longest_since(first);
 }
 
