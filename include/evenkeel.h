@@ -94,7 +94,9 @@ extern "C" {
 
 /** Version of this header; compare with ek_version(). */
 #define EK_VERSION_MAJOR 0
+/** Its second number. */
 #define EK_VERSION_MINOR 1
+/** Its third number. */
 #define EK_VERSION_PATCH 0
 
 /** Version of the linked library, such as "0.1.0".  Static storage. */
