@@ -45,17 +45,26 @@ for file in LICENSE README.md CHANGELOG.md docs/how-to/read-the-report.md \
     examples/common/job.c cli/message.h; do
     [ -s "$documents/$file" ] || fail "$file is not installed"
 done
-for page in ek_process.3 ek_create_f.3 ek_options_set.3; do
-    grep -q '^\.SH SYNOPSIS' "$prefix/share/man/man3/$page" ||
-        fail "no manual page $page"
+manual=$prefix/share/man
+sed -n -e 's/^EK_API [^(]*\b\(ek_[a-z0-9_]*\)(.*/\1/p' \
+    -e 's/^typedef .*\b\(ek_[a-z0-9_]*\)[;({ ].*/\1/p' \
+    -e 's/^} \(ek_[a-z0-9_]*\);/\1/p' \
+    "$prefix"/include/*.h | sort -u | while read -r name; do
+    grep -q '^\.SH SYNOPSIS' "$manual/man3/$name.3" || echo "$name.3"
+done >missing
+[ ! -s missing ] || fail "no manual page: $(cat missing)"
+for section in DESCRIPTION 'OPTIONS AND ENVIRONMENT' FILES 'SEE ALSO'; do
+    grep -qx "\.SH $section" "$manual/man7/evenkeel.7" ||
+        fail "evenkeel.7 has no $section"
 done
-pages=$(find "$prefix/share/man/man3" -name '*.3' | wc -l)
-calls=$(grep -c '^EK_API' "$prefix/include/evenkeel.h")
-[ "$pages" -eq "$calls" ] || fail "$pages manual pages of $calls calls"
+if command -v groff >/dev/null; then
+    groff -man -ww -k -Tutf8 "$manual"/man[37]/* >/dev/null 2>warnings
+    [ ! -s warnings ] || fail "groff: $(head warnings)"
+fi
 for tool in "$prefix"/bin/ek-*; do
     [ -x "$tool" ] || continue
     name=$(basename "$tool")
-    page=$prefix/share/man/man1/$name.1
+    page=$manual/man1/$name.1
     grep -qx "$name \\\\- [A-Z].*[.]" "$page" && grep -q 'help' "$page" ||
         fail "no manual page $name.1"
     # shellcheck disable=SC2016
