@@ -1,34 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# readme.sh PRINT_OPTIONS [--write]: the README's option table is the library's
-# own (--write: make it so), its programs compile, as C++, too, its files exist.
+# readme.sh: the README's programs compile, as C++, too, and its files exist.
 set -u
-print_options=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 status=0
-begin='<!-- options: begin -->'
-end='<!-- options: end -->'
-
-"$print_options" >"$folder/options" || exit 1
-if [ "${2:-}" = --write ]; then
-    awk -v begin="$begin" -v end="$end" -v table="$folder/options" '
-        $0 == end { is_old = 0 }
-        !is_old { print }
-        $0 == begin { is_old = 1
-                      while ((getline line < table) > 0) print line }
-        ' README.md >"$folder/README.md" &&
-        cat "$folder/README.md" >README.md
-    exit
-fi
-
-sed -n "/^$begin\$/,/^$end\$/p" README.md | sed '1d;$d' >"$folder/readme"
-if ! diff "$folder/readme" "$folder/options"; then
-    echo "README.md: other options; tests/structure/readme.sh" \
-        "$print_options --write"
-    status=1
-fi
 
 # compile COMPILER OPTION... FILE
 compile() {
@@ -39,7 +16,7 @@ compile() {
 
 # Blocks of C that are whole programs.
 awk -v folder="$folder" '
-    /^```c$/ { n++; in_code = 1; next }
+    /^```c( .*)?$/ { n++; in_code = 1; next }
     /^```$/ { in_code = 0 }
     in_code { print > (folder "/block" n ".c") }' README.md
 programs=0

@@ -38,7 +38,7 @@ if [ -z "$(dropped "$folder/dropping.c")" ]; then
     exit 77
 fi
 awk -v folder="$folder" '
-    /^```c$/ { n++; in_code = 1; next }
+    /^```c( .*)?$/ { n++; in_code = 1; next }
     /^```$/ { in_code = 0 }
     in_code { print > (folder "/readme" n ".c") }' README.md
 
