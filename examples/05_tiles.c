@@ -19,6 +19,7 @@
 
 #include <evenkeel_report.h>
 #include <evenkeel_tiles.h>
+#include <evenkeel_worker.h>
 
 #include <math.h>
 #include <stdio.h>

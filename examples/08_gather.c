@@ -16,6 +16,7 @@
  * number of ranks.
  */
 #include <evenkeel.h>
+#include <evenkeel_task.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,7 +32,7 @@
 #ifndef EVENKEEL_DATA_H
 #define EVENKEEL_DATA_H
 
-#include <evenkeel.h>
+#include <evenkeel_task.h>
 
 #ifdef __cplusplus
 extern "C" {

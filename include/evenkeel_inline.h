@@ -27,6 +27,7 @@
 #define EVENKEEL_INLINE_H
 
 #include <evenkeel_spawn.h>
+#include <evenkeel_worker.h>
 
 /** Number of the layout that this header knows. */
 #define EK_INLINE_LAYOUT 1

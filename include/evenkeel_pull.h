@@ -15,7 +15,7 @@
 #ifndef EVENKEEL_PULL_H
 #define EVENKEEL_PULL_H
 
-#include <evenkeel.h>
+#include <evenkeel_task.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,6 +17,7 @@
 #include "workloads/bouncing.h"
 
 #include <evenkeel_spawn.h>
+#include <evenkeel_worker.h>
 
 const char program_name[] = "bpc";
 

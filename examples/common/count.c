@@ -3,6 +3,8 @@
 
 #include "cli/message.h"
 
+#include <evenkeel_worker.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -13,6 +13,8 @@
 #include "cli/command_line.h"
 #include "common/figures.h"
 
+#include <evenkeel_worker.h>
+
 /** What a tree, or a part of it, comes to. */
 struct unfold_counts {
     int64_t nodes;

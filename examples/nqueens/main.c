@@ -13,6 +13,7 @@
 #include "workloads/queens.h"
 
 #include <evenkeel_inline.h>
+#include <evenkeel_worker.h>
 
 const char program_name[] = "nqueens";
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scf/fock.h"
 
+#include <evenkeel_worker.h>
+
 #include <stdlib.h>
 
 struct fock {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task.h"
 
+#include <evenkeel_worker.h>
+
 #include <stdlib.h>
 
 /* A tile to be multiplied. */

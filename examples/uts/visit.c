@@ -2,6 +2,7 @@
 #include "visit.h"
 
 #include <evenkeel_inline.h>
+#include <evenkeel_worker.h>
 
 static void count(struct unfold_counts *counts, const struct uts_node *node,
                   int32_t children)

@@ -11,6 +11,8 @@
 
 #include "base/fields.h"
 
+#include <evenkeel_worker.h>
+
 /* Followed by the field in capitals. */
 #define EKI_VARIABLE_PREFIX "EVENKEEL_"
 

@@ -8,6 +8,8 @@
  */
 #include "base/options.h"
 
+#include <evenkeel_bind.h>
+
 #include <string.h>
 
 #define LOG_VARIABLE EKI_VARIABLE_PREFIX "LOG"

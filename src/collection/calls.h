@@ -7,6 +7,8 @@
 #include "base/options.h"
 #include "team/lookout.h"
 
+#include <evenkeel_task.h>
+
 /* Say a failure that a public call returns, and end the job where the options
  * want that.  TASKS may be NULL. */
 EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,

@@ -3,6 +3,7 @@
 #include "collection/seeds.h"
 
 #include <evenkeel_inline.h>
+#include <evenkeel_bind.h>
 
 /* Collections of this process. */
 static _Atomic int alive;

@@ -32,6 +32,8 @@
 #include "exchange/tickets.h"
 #include "wire/wire.h"
 
+#include <evenkeel_task.h>
+
 #define EKI_NAME_BYTES 64
 
 enum {

@@ -12,6 +12,8 @@
 #include "base/wait.h"
 #include "engine/engine.h"
 
+#include <evenkeel_pull.h>
+
 #include <pthread.h>
 
 /* CPUs of this process, and how many ranks and workers compete for them. */

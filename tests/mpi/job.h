@@ -15,6 +15,8 @@
 #include "check.h"
 
 #include <evenkeel_report.h>
+#include <evenkeel_task.h>
+#include <evenkeel_worker.h>
 
 #include <stdlib.h>
 #include <time.h>

@@ -8,6 +8,7 @@
 #include "numbered.h"
 
 #include <evenkeel_pull.h>
+#include <evenkeel_bind.h>
 
 struct visited {
     ek_collection *tasks;

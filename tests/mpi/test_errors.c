@@ -4,6 +4,7 @@
 
 #include <evenkeel_pull.h>
 #include <evenkeel_spawn.h>
+#include <evenkeel_bind.h>
 #include <pthread.h>
 #include <string.h>
 

@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include "settings.h"
 
+#include <evenkeel_bind.h>
+#include <evenkeel_worker.h>
+
 /* Resolve the program's OPTIONS, of which that NAME is refused for its WORD. */
 static void expect_program_refusal(const ek_options *options, const char *name,
                                    const char *word, const char *allowed)
