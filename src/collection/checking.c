@@ -20,8 +20,8 @@ void eki_collection_check_level(const ek_collection *tasks)
         !eki_is_untold(&is_told))
         return;
     eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "check",
-            "%d workers per rank, and MPI below MPI_THREAD_MULTIPLE: no task "
-            "may call MPI",
+            "with %d workers per rank and MPI below MPI_THREAD_MULTIPLE no "
+            "task may call MPI",
             tasks->topology->workers_here);
 }
 
@@ -75,7 +75,8 @@ void eki_collection_check_payload(const ek_collection *tasks, const char *call,
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "check",
                 "%s: bytes %zu ... %zu of a payload of function '%s' look like "
-                "a pointer; a task may run on another rank, where it is void",
+                "a pointer; a task may run on another rank, where the pointer "
+                "is void",
                 call, at, at + sizeof word - 1, told->name);
     }
 }
@@ -87,13 +88,14 @@ ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
     /* With a server of its own, that one has the first thread. */
     if (here == 0 && !tasks->team->is_served && eki_mpi_thread_level() < 2 &&
         !eki_mpi_is_main_thread())
-        return eki_error(EK_ERR_THREAD,
-                         "%s: worker 0 is for the thread that initialized MPI: "
-                         "its level is below MPI_THREAD_SERIALIZED",
-                         call);
+        return eki_error(
+            EK_ERR_THREAD,
+            "%s: worker 0 is for the thread that initialized MPI, because "
+            "MPI's thread level is below MPI_THREAD_SERIALIZED",
+            call);
     if (taken && taken != eki_thread_identity())
         return eki_error(EK_ERR_THREAD,
-                         "%s: worker %d of this rank has another thread in "
+                         "%s: another thread uses worker %d of this rank in "
                          "this iteration; allowed: one thread per worker",
                          call, here);
     return EK_OK;

@@ -309,8 +309,8 @@ void ek_destroy(ek_collection **made)
     if (tasks->state == EKI_STATE_OPEN && !tasks->is_pulled) {
         eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size,
                 "collection",
-                "'%s' is not destroyed: its ek_process runs; allowed: after "
-                "that has returned",
+                "'%s' is not destroyed: its ek_process has not returned; "
+                "destroy it after that",
                 tasks->settings.name);
         return;
     }

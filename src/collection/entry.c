@@ -15,7 +15,7 @@ void eki_collection_check_left(const ek_collection *tasks,
         return;
     eki_error(EK_ERR_STATE,
               "%s: the last call that ran tasks on this thread never returned: "
-              "a task was left by longjmp or the like; allowed: to return",
+              "longjmp or the like left a task; a task must return",
               caller.name);
     eki_error_say(tasks->fabric->rank, tasks->fabric->size);
     eki_abort();

@@ -74,9 +74,8 @@ static ek_status check_other(const ek_worker *worker,
                              const ek_collection *other)
 {
     if (!worker->engine->is_open)
-        return eki_error(EK_ERR_STATE,
-                         "ek_add_task_to: no iteration is open; the worker was "
-                         "kept from one before");
+        return eki_error(EK_ERR_STATE, "ek_add_task_to: no iteration is open; "
+                                       "the worker is of an earlier one");
     if (!other)
         return eki_error(EK_ERR_ARG, "ek_add_task_to: collection is NULL");
     if (worker->engine->owner == other)

@@ -48,8 +48,8 @@ static ek_status resolve_plan_policy(struct plan *plan)
         return EK_OK;
     eki_choice_list(eki_option_choices("restore"), allowed, sizeof allowed);
     return eki_error(EK_ERR_ARG,
-                     "ek_plan: policy %d is not allowed; allowed: default, "
-                     "%s, but original and retain, which move nothing",
+                     "ek_plan: policy %d is not allowed; allowed: default, %s; "
+                     "not original and retain, which move nothing",
                      (int)plan->policy, allowed);
 }
 
@@ -102,13 +102,15 @@ static ek_status check_plan(struct plan *plan, const int *new_rank,
                          "%d on a rank",
                          (long long)plan->n, INT32_MAX);
     if (plan->n > 0 && !plan->seconds)
-        return eki_error(EK_ERR_ARG, "ek_plan: seconds is NULL; allowed: NULL "
-                                     "where there are no items");
+        return eki_error(
+            EK_ERR_ARG,
+            "ek_plan: seconds is NULL; allowed: NULL if there are no items");
     EKI_TRY(check_costs(plan));
     EKI_TRY(check_bytes(plan));
     if (plan->n > 0 && !new_rank)
-        return eki_error(EK_ERR_ARG, "ek_plan: new_rank is NULL; allowed: NULL "
-                                     "where there are no items");
+        return eki_error(
+            EK_ERR_ARG,
+            "ek_plan: new_rank is NULL; allowed: NULL if there are no items");
     EKI_TRY(eki_collection_check_report("ek_plan: ", report,
                                         "EK_PLAN_REPORT_INIT"));
     if (eki_collection_is_busy())
@@ -164,10 +166,11 @@ static ek_status find_shift(const struct plan *plan, int *shift)
         return EK_OK;
     ek_status status = EK_OK;
     if (plan->n > 0 && !plan->bytes)
-        status = eki_error(EK_ERR_ARG,
-                           "ek_plan: rank %d gives no bytes, and others do; "
-                           "allowed: all ranks with items, or none",
-                           fabric->rank);
+        status =
+            eki_error(EK_ERR_ARG,
+                      "ek_plan: rank %d gives no bytes, but others do; "
+                      "allowed: bytes from all ranks with items, or from none",
+                      fabric->rank);
     return eki_fabric_mpi_agree(fabric, status);
 }
 

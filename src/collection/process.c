@@ -79,9 +79,9 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
         tasks->iteration++;
         return status != EK_OK
                    ? status
-                   : eki_error(EK_ERR_ARG,
-                               "ek_process: other ranks have failed in this "
-                               "iteration, because ek_restore differed");
+                   : eki_error(EK_ERR_ARG, "ek_process: other ranks have "
+                                           "failed in this iteration, because "
+                                           "ek_restore differed between ranks");
     }
     eki_collection_note(tasks, call,
                         call == EKI_CALLED_PROCESS ? report != NULL : -1);
@@ -363,7 +363,7 @@ static ek_status end_pull(ek_collection *tasks, ek_process_report *report)
         tasks->state = EKI_STATE_RAN;
         return eki_error(EK_ERR_ARG,
                          "ek_end: other ranks have failed in this iteration, "
-                         "because ek_restore differed");
+                         "because ek_restore differed between ranks");
     }
     if (!tasks || tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
         return eki_error(EK_ERR_STATE,

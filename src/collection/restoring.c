@@ -146,17 +146,19 @@ static ek_status restore_original(ek_collection *tasks, ek_status status,
 static const char *const stays_because[] = {
     [EKI_RESTORE_GAINS] = "no better places were found",
     [EKI_RESTORE_EVEN] = "not worth moving a task",
-    [EKI_RESTORE_WARMS] = "that is little after the first iteration",
+    [EKI_RESTORE_WARMS] = "too little to act on after the first iteration",
     [EKI_RESTORE_COSTS] = "moving tasks would cost more than it gains",
-    [EKI_RESTORE_FAILED] = "tasks stay, as the last rebalance gained nothing"};
+    [EKI_RESTORE_FAILED] =
+        "tasks stay, because the last rebalance gained nothing"};
 
 static const char *const steals_because[] = {
     [EKI_STEAL_SET] = NULL,
     [EKI_STEAL_LEARNS] = NULL,
     [EKI_STEAL_GAINS] = "workers steal",
-    [EKI_STEAL_SPAWNS] = "workers steal, as tasks spawn others",
-    [EKI_STEAL_FAILED] = "workers steal, as without that it has taken longer",
-    [EKI_STEAL_COSTS] = "nobody steals: looking for work costs more"};
+    [EKI_STEAL_SPAWNS] = "workers steal, because tasks spawn others",
+    [EKI_STEAL_FAILED] =
+        "workers steal, because iterations without stealing took longer",
+    [EKI_STEAL_COSTS] = "nobody steals, because looking for work costs more"};
 
 /* Rank 0 says in plain words what was chosen and why. */
 static void say_choice(const ek_collection *tasks)
@@ -182,7 +184,7 @@ static void say_choice(const ek_collection *tasks)
     if (report->bound > 0.005)
         eki_append(text, sizeof text,
                    "; some worker must have %.2f x the mean load: no balancer "
-                   "can beat %.0f %% here",
+                   "can exceed an efficiency of %.0f %% here",
                    1 + report->bound, 100 / (1 + report->bound));
     eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "restore",
             "%s: %s", tasks->settings.name, text);

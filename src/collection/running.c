@@ -45,10 +45,10 @@ static ek_status check_spawn(const struct spawn *spawn)
 {
     const struct eki_engine *engine = spawn->worker->engine;
     if (!engine->is_open)
-        return eki_error(EK_ERR_STATE,
-                         "%s: no iteration is open; the worker was kept from "
-                         "one before",
-                         spawn->name);
+        return eki_error(
+            EK_ERR_STATE,
+            "%s: no iteration is open; the worker is of an earlier one",
+            spawn->name);
     EKI_TRY(eki_collection_check_task(engine, spawn->name, "", spawn->function,
                                       spawn->bytes));
     if (!spawn->has_payload && spawn->bytes > 0)

@@ -10,8 +10,8 @@ EKI_COLD static ek_status refuse_owner(const struct eki_tile_call *call,
                                        const char *name)
 {
     return eki_error(EK_ERR_ARG,
-                     "%s: the functions of '%s' have changed: tile %" PRId64
-                     " is not with rank %d",
+                     "%s: the shape of '%s' has changed: tile %" PRId64
+                     " is not on rank %d",
                      name, call->store->shape.name, call->tile, call->owner);
 }
 
@@ -34,7 +34,7 @@ static ek_status check_tile_call(const struct ek_worker *worker,
                          name);
     if (EKI_UNLIKELY(worker->engine->stores != store->stores))
         return eki_error(EK_ERR_ARG,
-                         "%s: the store '%s' is of another communicator, or "
+                         "%s: the store '%s' has another communicator, or "
                          "other ranks_per_node, than the task",
                          name, store->shape.name);
     if (EKI_UNLIKELY((uint64_t)call->tile >= (uint64_t)store->shape.count))
@@ -227,10 +227,9 @@ ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer)
         return EK_OK;
     if (EKI_UNLIKELY(!worker->engine->is_open || !worker->engine->stores))
         return call_outcome(
-            worker,
-            eki_error(EK_ERR_STATE,
-                      "ek_tiles_wait: no iteration is open; allowed: in the "
-                      "task that has started it"));
+            worker, eki_error(EK_ERR_STATE,
+                              "ek_tiles_wait: no iteration is open; allowed: "
+                              "in the task that started the transfer"));
     ek_status status = await_transfer(worker, *transfer, "ek_tiles_wait");
     if (status == EK_OK)
         transfer->number = 0;

@@ -146,8 +146,8 @@ static void warn_of_level(const ek_tiles *tiles)
         !eki_is_untold(&is_told))
         return;
     eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-            "MPI is below MPI_THREAD_SERIALIZED: who waits for a tile of "
-            "another node waits for worker 0 of its rank to be between two "
+            "MPI is below MPI_THREAD_SERIALIZED: a task that needs a tile of "
+            "another node waits until worker 0 of its rank is between two "
             "tasks; initialize MPI with MPI_THREAD_SERIALIZED, or set "
             "progress=server");
 }
@@ -159,8 +159,8 @@ static ek_status place_apart(ek_tiles *tiles)
     struct eki_node_memory *shared = &tiles->shared;
     if (tiles->rank == 0 && eki_is_untold(&is_told))
         eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-                "the tiles of '%s' lie in private memory, and ranks of a node "
-                "reach those of another by messages: %s",
+                "the tiles of '%s' lie in private memory, so ranks of a node "
+                "exchange them by messages: %s",
                 tiles->shape.name, ek_error_message());
     shared->bytes = eki_store_bytes(tiles, false);
     shared->memory = eki_alloc_lines(shared->bytes);
@@ -253,8 +253,8 @@ void ek_tiles_destroy(ek_tiles **made)
     *made = NULL;
     if (tiles->is_alive && eki_collection_is_busy())
         eki_log(EK_LEVEL_WARN, tiles->rank, tiles->size, "tiles",
-                "'%s' is not destroyed before its collection: an iteration is "
-                "open",
+                "'%s' is not destroyed, because an iteration is open; its "
+                "collection will destroy it",
                 tiles->shape.name);
     else if (tiles->is_alive)
         free_tiles(tiles);

@@ -28,9 +28,9 @@ ends() {
 ends caught "error: an exception.* left task 3 (home worker 0) of function 'leave'" &
 ends uncaught "error: an exception left task 3 (home worker 0) of function 'leave'" &
 ends thread "error: an exception left task .* of function 'leave' on worker [13]" &
-ends 'longjmp process' 'error: ek_process: .* left by longjmp' &
+ends 'longjmp process' 'error: ek_process: .* longjmp or the like left a task' &
 wait
-ends 'longjmp destroy' 'error: ek_destroy: .* left by longjmp' &
+ends 'longjmp destroy' 'error: ek_destroy: .* longjmp or the like left a task' &
 ends abort "error: option steal: 'wrong' is not allowed" &
 ends 'abort together' 'error: report.struct_bytes is 1' &
 ends unwind 'evenkeel: an exception of this rank alone has left a collection' &
