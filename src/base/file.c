@@ -24,8 +24,8 @@ static ek_status refuse_writing(const char *name, int reason)
 {
     return eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", name,
                      reason == EWOULDBLOCK
-                         ? "somebody else is writing it; a % in the name "
-                           "gives each collection a file of its own"
+                         ? "another collection or program is writing it; a % "
+                           "in the name gives each collection a file of its own"
                      : reason == ENXIO ? "it is a FIFO that nobody reads"
                                        : strerror(reason));
 }
@@ -179,8 +179,8 @@ static ek_status keep_old(const char *name)
         status = eki_error(EK_ERR_NOMEM, "no memory for the name of a file");
     else if (rename(path, kept) != 0)
         status = eki_error(EK_ERR_FILE,
-                           "cannot write '%.350s': the old one cannot become "
-                           "'%.350s" EKI_FILE_OLD "': %s",
+                           "cannot write '%.350s': the old file cannot be "
+                           "renamed to '%.350s" EKI_FILE_OLD "': %s",
                            name, name, strerror(errno));
     free(path);
     eki_free(kept);

@@ -103,10 +103,10 @@ static ek_status read_task(struct body *body, int worker,
     task->bin = (uint16_t)eki_get(from + EKI_TASK_BIN, 2);
     task->flags = from[EKI_TASK_FLAGS];
     if (task->function >= body->functions)
-        return REFUSE(body, EKI_TASK_FUNCTION, "function %d of %d",
+        return REFUSE(body, EKI_TASK_FUNCTION, "function %d; there are %d",
                       task->function, body->functions);
     if (!is_bin(task->bin))
-        return REFUSE(body, EKI_TASK_BIN, "%d is no bin of a duration",
+        return REFUSE(body, EKI_TASK_BIN, "bin %d is not one of a duration",
                       task->bin);
     if (task->flags & ~flags)
         return REFUSE(body, EKI_TASK_FLAGS, "unknown flags 0x%02x",
@@ -135,16 +135,18 @@ static ek_status check_counts(const struct body *body,
     if (worker->nulls < 0 || worker->executed < worker->count ||
         worker->executed - worker->count < worker->nulls)
         return REFUSE(body, EKI_WORKER_EXECUTED,
-                      "%" PRId64 " executed are not %" PRId64
+                      "%" PRId64 " executed tasks are less than %" PRId64
                       " tasks and %" PRId64 " null indices",
                       worker->executed, worker->count, worker->nulls);
     if (worker->failed < 0 || worker->failed > worker->executed ||
         worker->cancelled < 0)
         return REFUSE(body, EKI_WORKER_FAILED,
-                      "%" PRId64 " failed, %" PRId64 " cancelled",
+                      "%" PRId64 " failed and %" PRId64
+                      " cancelled tasks are not possible",
                       worker->failed, worker->cancelled);
     if (worker->null_ns > worker->work_ns)
-        return REFUSE(body, EKI_WORKER_NULL, "%" PRIu64 " ns of %" PRIu64,
+        return REFUSE(body, EKI_WORKER_NULL,
+                      "null tasks took %" PRIu64 " ns, but all tasks %" PRIu64,
                       worker->null_ns, worker->work_ns);
     return EK_OK;
 }
@@ -199,8 +201,9 @@ static ek_status read_family(struct body *body, int number, uint64_t *next,
         family->count > end - family->first)
         return REFUSE(
             body, EKI_FAMILY_FIRST,
-            "%" PRIu64 " tasks from %" PRIu64 " on are not spawned by worker "
-            "%d, one after another: allowed are ids %" PRIu64 " ... %" PRIu64,
+            "%" PRIu64 " tasks from id %" PRIu64
+            " on are not the next that worker %d spawned; allowed: ids %" PRIu64
+            " ... %" PRIu64,
             family->count, family->first, number, *next, end - 1);
     if (family->parent >= family->first &&
         family->parent - family->first < family->count)

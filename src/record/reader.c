@@ -54,8 +54,9 @@ ek_status eki_record_read(const struct eki_record *record, int64_t at,
         fread(data, 1, bytes, record->file) == bytes)
         return EK_OK;
     return eki_record_refuse(record, at, "cannot be read: %s",
-                             ferror(record->file) ? strerror(errno)
-                                                  : "the file shrinks");
+                             ferror(record->file)
+                                 ? strerror(errno)
+                                 : "the file became shorter while it was read");
 }
 
 /* Compare BYTES from byte AT on with the CRC that follows them. */
@@ -188,7 +189,7 @@ static ek_status read_header(struct walk *walk)
     if (!is_padded_name(header + EKI_HEADER_NAME) ||
         !eki_is_collection_name(name, strlen(name)))
         return eki_record_refuse(record, EKI_HEADER_NAME,
-                                 "a bad name of the collection");
+                                 "the name of the collection is not allowed");
     memcpy(record->shape.name, name, sizeof record->shape.name);
     return EK_OK;
 }
@@ -256,8 +257,9 @@ static ek_status take_function(struct walk *walk, const struct block *block)
                                  "function %" PRIu64 ", expected %d", number,
                                  record->function_count);
     if (!is_padded_name(body + EKI_FUNCTION_NAME))
-        return eki_record_refuse(record, block->at + EKI_FUNCTION_NAME,
-                                 "a bad name of function %" PRIu64, number);
+        return eki_record_refuse(
+            record, block->at + EKI_FUNCTION_NAME,
+            "the name of function %" PRIu64 " is not allowed", number);
     if (!has_room_for_function(record))
         return eki_record_no_memory(record);
     record->data_bytes_max[record->function_count] = 0;
@@ -276,10 +278,11 @@ static ek_status take_data(struct walk *walk, const struct block *block)
     uint64_t bytes = eki_get(body + EKI_DATA_BYTES_MAX, 8);
     if (function >= (uint64_t)record->function_count ||
         record->data_bytes_max[function] > 0)
-        return eki_record_refuse(record, block->at + EKI_DATA_FUNCTION,
-                                 "data of function %" PRIu64
-                                 " of %d, or said twice",
-                                 function, record->function_count);
+        return eki_record_refuse(
+            record, block->at + EKI_DATA_FUNCTION,
+            "data of function %" PRIu64
+            ": there are %d functions, and each may have data once",
+            function, record->function_count);
     if (bytes < 1 || bytes > UINT32_MAX)
         return eki_record_refuse(record, block->at + EKI_DATA_BYTES_MAX,
                                  "data of %" PRIu64 " bytes", bytes);

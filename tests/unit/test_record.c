@@ -447,10 +447,11 @@ static void each_field_of_a_worker_is_checked(void)
     refuse(at + EKI_WORKER_NULL, 8, 5001, at + EKI_WORKER_NULL, "5001 ns");
     size_t task = at + EKI_WORKER_HEAD;
     refuse(task + EKI_TASK_FUNCTION, 2, 2, task + EKI_TASK_FUNCTION,
-           "function 2 of 2");
+           "function 2; there are 2");
     refuse(task + EKI_TASK_BIN, 2, EKI_BIN_COUNT, task + EKI_TASK_BIN,
-           "no bin");
-    refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN, "no bin");
+           "is not one of a duration");
+    refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN,
+           "is not one of a duration");
     refuse(task + EKI_TASK_FLAGS, 1, 64, task + EKI_TASK_FLAGS, "flags 0x40");
 }
 
@@ -464,17 +465,17 @@ static void each_field_of_what_is_spawned_is_checked(void)
     refuse(families, 8, 100, families, "100 tasks that spawn");
     refuse(families, 8, UINT64_MAX, families, "tasks that spawn");
     refuse(first + EKI_FAMILY_FIRST, 8, least - 1, first + EKI_FAMILY_FIRST,
-           "not spawned by worker 0");
+           "not the next that worker 0 spawned");
     refuse(first + EKI_FAMILY_FIRST, 8, eki_id_first_spawned(1),
-           first + EKI_FAMILY_FIRST, "not spawned by worker 0");
+           first + EKI_FAMILY_FIRST, "not the next that worker 0 spawned");
     refuse(first + EKI_FAMILY_COUNT, 8, 0, first + EKI_FAMILY_FIRST, "0 tasks");
     refuse(first + EKI_FAMILY_COUNT, 8, EKI_NUMBERS / 2 + 1,
-           first + EKI_FAMILY_FIRST, "not spawned by worker 0");
+           first + EKI_FAMILY_FIRST, "not the next that worker 0 spawned");
     refuse(first + EKI_FAMILY_COUNT, 8, UINT64_MAX, first + EKI_FAMILY_FIRST,
-           "not spawned by worker 0");
+           "not the next that worker 0 spawned");
     /* One after another. */
     refuse(first + EKI_FAMILY_COUNT, 8, 11, second + EKI_FAMILY_FIRST,
-           "not spawned by worker 0");
+           "not the next that worker 0 spawned");
     refuse(second + EKI_FAMILY_PARENT, 8, least + 10,
            second + EKI_FAMILY_PARENT, "spawns itself");
 }
@@ -484,7 +485,7 @@ static void each_field_of_data_is_checked(void)
     size_t data = block_at(EKI_BLOCK_DATA, 0), body = data + EKI_BLOCK_HEAD;
     size_t bytes = body + EKI_DATA_BYTES_MAX;
     refuse(EKI_HEADER_VERSION, 4, 1, data, "unknown kind of block 0x41544144");
-    refuse(body, 4, 1, body, "data of function 1 of 1");
+    refuse(body, 4, 1, body, "data of function 1: there are 1 functions");
     refuse(bytes, 8, 0, bytes, "data of 0 bytes");
     refuse(bytes, 8, UINT64_C(1) << 32, bytes, "data of 4294967296 bytes");
     size_t end = block_at(EKI_BLOCK_END, 0);
@@ -735,7 +736,8 @@ static void one_writes_a_file_at_a_time(void)
     CHECK_OK(eki_record_create(path, &shape, &writer));
     CHECK_OK(eki_record_write_function(writer, names[0]));
     CHECK_EQ_INT(eki_record_create(path, &shape, &other), EK_ERR_FILE);
-    CHECK_HAS_TEXT(ek_error_message(), "somebody else is writing it");
+    CHECK_HAS_TEXT(ek_error_message(),
+                   "another collection or program is writing it");
     CHECK_OK(eki_record_finish(&writer));
     CHECK_OK(read_all());
     CHECK_OK(eki_record_create(path, &shape, &other));

@@ -629,7 +629,7 @@ static void one_collection_writes_a_file(void)
 {
     char other[128];
     ek_collection *tasks = make(path);
-    refuse(path, EK_ERR_FILE, "somebody else is writing it");
+    refuse(path, EK_ERR_FILE, "another collection or program is writing it");
     /* With its name in the file's, each has one of its own. */
     snprintf(other, sizeof other, "%.50s.%%.ekr", path);
     refuse(other, EK_OK, "");
