@@ -339,7 +339,8 @@ static void tell_call(const struct eki_look *look, uint64_t waited)
     EKI_SAY(look, "this rank has been%s for %s; %s", where_of(look).text,
             time_of(waited).text,
             needs_all(look->called) ? "it needs all ranks of the communicator"
-            : !waits ? "no task runs: it prepares or ends, or a hook runs"
+            : !waits
+                ? "no task runs: the iteration begins or ends, or a hook runs"
             : look->engine->alone ? "all ranks are there"
                                   : "it needs the ranks of other nodes, too");
 }

@@ -27,8 +27,8 @@ static enum eki_taken take_message(struct eki_engine *engine,
                    : EKI_REFUSED;
     }
     eki_engine_refuse(engine,
-                      "rank %d sent a message of kind %d (%s), which nobody "
-                      "takes here",
+                      "rank %d sent a message of kind %d (%s), which no "
+                      "protocol of this rank takes",
                       head->source, head->kind,
                       eki_engine_verb(engine, head->kind)->name);
     return EKI_REFUSED;

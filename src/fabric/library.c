@@ -52,7 +52,8 @@ ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook)
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_attr(MPI_COMM_SELF, key, (void *)hook);
     if (code != MPI_SUCCESS)
-        return eki_error(EK_ERR_MPI, "MPI keeps no attribute of MPI_COMM_SELF");
+        return eki_error(EK_ERR_MPI,
+                         "MPI cannot keep an attribute of MPI_COMM_SELF");
     MPI_Comm_free_keyval(&key);
     return EK_OK;
 }

@@ -195,7 +195,7 @@ static bool is_sound(struct eki_mpi *mpi, const struct eki_message *message,
     if (eki_head_check(&message->head, count, numbers, fabric->size, why)) {
         if (message->head.source == source)
             return true;
-        snprintf(why, sizeof why, "it says it comes from rank %" PRId32,
+        snprintf(why, sizeof why, "its header names rank %" PRId32,
                  message->head.source);
     }
     snprintf(text, sizeof text, "bad message from rank %d: %.200s", source,

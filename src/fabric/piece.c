@@ -75,8 +75,8 @@ static ek_status check_mount(uint64_t need)
                      "shared memory: %.200s has %" PRIu64
                      " bytes free, the ranks of this host need %" PRIu64
                      "; enlarge it (containers: --shm-size, else remount the "
-                     "tmpfs with a larger size); of collections, lower "
-                     "buffer_slots or payload_bytes",
+                     "tmpfs with a larger size); or lower buffer_slots or "
+                     "payload_bytes of collections",
                      directory, free_bytes, need);
 }
 

@@ -409,7 +409,7 @@ static void bad_messages_name_source_and_reason(void)
     if (size == 1)
         return;
     head.source = 0;
-    expect(&head, 64, true, "it says it comes from rank 0");
+    expect(&head, 64, true, "its header names rank 0");
 }
 
 /* MPI refuses a rank that does not exist; nothing aborts. */

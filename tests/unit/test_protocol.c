@@ -178,7 +178,8 @@ static void message_that_nobody_takes_is_an_error(void)
         lone_message(&lone, kinds[i]);
         struct eki_error error = lone_end(&lone);
         CHECK_EQ_INT(error.status, EK_ERR_MPI);
-        CHECK_HAS_TEXT(error.text, "(unknown), which nobody takes here");
+        CHECK_HAS_TEXT(error.text,
+                       "(unknown), which no protocol of this rank takes");
         lone_close(&lone);
     }
 }
