@@ -156,17 +156,18 @@ void eki_affinity_report(const struct eki_affinity *affinity,
         !eki_is_untold(&has_told))
         return;
     if (affinity->harmed > 0)
-        eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
-                "%d of %d ranks are bound to fewer CPUs than they want "
-                "threads (rank 0: %d of %d CPUs, %d threads wanted, %d workers "
-                "used); start with mpirun --bind-to none, or --map-by "
-                "slot:PE=THREADS%s",
-                affinity->harmed, fabric->size, affinity->cpus,
-                affinity->online, wanted_threads(workers), workers,
-                omp_get_proc_bind() == omp_proc_bind_false
-                    ? ""
-                    : ", and see whether OMP_PLACES, OMP_PROC_BIND or "
-                      "GOMP_CPU_AFFINITY name fewer");
+        eki_log(
+            EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
+            "%d of %d ranks want more threads than the CPUs that they are "
+            "bound to (rank 0: %d of %d CPUs, %d threads wanted, %d workers "
+            "used); start with mpirun --bind-to none, or --map-by "
+            "slot:PE=THREADS%s",
+            affinity->harmed, fabric->size, affinity->cpus, affinity->online,
+            wanted_threads(workers), workers,
+            omp_get_proc_bind() == omp_proc_bind_false
+                ? ""
+                : ", and check whether OMP_PLACES, OMP_PROC_BIND or "
+                  "GOMP_CPU_AFFINITY name fewer CPUs");
     else
         eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
                 "%d workers share %d CPUs: OpenMP threads that wait between "
@@ -202,8 +203,8 @@ void eki_team_tell_smaller(const struct eki_team *team, int came, int wanted)
     if (topology->node_index != 0 || !eki_is_untold(&has_told))
         return;
     eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "team",
-            "%d of %d threads came (%d workers%s): %s; workers without a "
-            "thread run nothing, others take their tasks",
+            "OpenMP started %d of %d threads (%d workers%s): %s; workers "
+            "without a thread run nothing, and others take their tasks",
             came, wanted, topology->workers_here,
             team->has_server ? " and a server" : "", cause);
 }

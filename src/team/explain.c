@@ -11,8 +11,9 @@ static const char *why_polling(const struct eki_team *team)
         return "progress=polling";
     if (team->setup.engine->alone)
         return "on one node a server needs progress=server";
-    return team->setup.thread_level < 1 ? "MPI_THREAD_SINGLE has no other"
-                                        : "no core is to spare for a server";
+    return team->setup.thread_level < 1
+               ? "MPI_THREAD_SINGLE allows no other thread"
+               : "no core is free for a server";
 }
 
 void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
@@ -33,7 +34,7 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
         eki_append(text, bytes, "a thread of each rank is its server: %s",
                    team->setup.options->progress == EK_PROGRESS_SERVER
                        ? "progress=server"
-                       : "cores are to spare");
+                       : "cores are free");
         return;
     }
     eki_append(text, bytes, "%s poll%s between tasks, every %" PRIu64 " us: %s",

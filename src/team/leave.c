@@ -21,9 +21,8 @@ static void say_left(const struct ek_worker *worker, const char *what)
     int function = slot ? slot->function : worker->piece.function;
     uint64_t id = eki_worker_task_id(worker);
     eki_log(EK_LEVEL_ERROR, topology->rank, topology->size, "error",
-            "%s left task %llu (home worker %d) of function '%s' on worker %d: "
-            "allowed: to return; catch exceptions in the task, or use "
-            "evenkeel.hpp",
+            "%s left task %llu (home worker %d) of function '%s' on worker %d; "
+            "a task must return: catch exceptions in it, or use evenkeel.hpp",
             what, (unsigned long long)(id & (EKI_NUMBERS - 1)), eki_id_home(id),
             worker->functions[function].name, worker->id);
 }

@@ -181,8 +181,8 @@ static void adjust_thread(void)
         all.has_thread = start_lookout();
         if (!all.has_thread)
             eki_log(EK_LEVEL_WARN, -1, 0, "team",
-                    "no thread could be started that reports what stands still "
-                    "(stall_ms)");
+                    "the thread that reports hangs (stall_ms) could not be "
+                    "started");
     } else if (!is_wanted && all.has_thread) {
         end_thread();
         all.has_thread = false;
@@ -230,8 +230,8 @@ static void hook_finalize(void)
     if (eki_mpi_at_finalize(&hook) == EK_OK)
         return;
     set_over();
-    eki_log(EK_LEVEL_WARN, -1, 0, "team", "%s: stall_ms reports nothing",
-            ek_error_message());
+    eki_log(EK_LEVEL_WARN, -1, 0, "team",
+            "%s: hangs are not reported (stall_ms)", ek_error_message());
 }
 
 void eki_lookout_open(struct eki_lookout *lookout,

@@ -67,8 +67,9 @@ static void a_thread_limit_is_named(void)
     workers_of(MPI_COMM_WORLD, 2);
     if (job_rank != 0)
         return;
-    CHECK_HAS_TEXT(heard, "1 of 2 threads came (2 workers): OMP_THREAD_LIMIT "
-                          "is 1");
+    CHECK_HAS_TEXT(
+        heard, "OpenMP started 1 of 2 threads (2 workers): OMP_THREAD_LIMIT "
+               "is 1");
     CHECK_EQ_INT(lines, 1);
 }
 
