@@ -56,45 +56,45 @@ static const struct eki_choice yes_choices[] = {
 #define SECOND 1e9
 
 static const struct key table[] = {
-    {"name", FIELD(name), .help = "in tables and messages"},
+    {"name", FIELD(name), .help = "name in tables and messages"},
     {"node_cores", FIELD(node_cores), NULL, 1, 65536,
      .help = "cores of a node that Evenkeel uses"},
     {"node_ranks", FIELD(node_ranks), NULL, 1, 65536,
-     .help = "ranks that divide them"},
+     .help = "ranks that share the cores of a node"},
     {"progress", FIELD(has_server), .choices = progress_choices,
-     .help = "server: one core of each rank moves messages"},
+     .help = "server: one core of each rank only moves messages"},
     {"crowded", FIELD(is_crowded), .choices = yes_choices,
-     .help = "yes: more threads than cores"},
+     .help = "yes: there are more threads than cores"},
     {"latency", FIELD(latency), time_units, 0, SECOND,
-     .help = "message between nodes, one way, without overheads"},
+     .help = "time of a message between nodes, one way, without overheads"},
     {"send", FIELD(send), time_units, 0, SECOND,
-     .help = "of a core, to send one"},
+     .help = "time of a core to send a message"},
     {"gap", FIELD(gap), time_units, 0, SECOND,
-     .help = "between two messages of a burst"},
+     .help = "time between two messages of a burst"},
     {"bandwidth", FIELD(byte), rate_units, 1e-6, 1e6,
-     .help = "of long messages"},
+     .help = "bandwidth of long messages"},
     {"handle", FIELD(handle), time_units, 0, SECOND,
-     .help = "of a server, for one active message"},
+     .help = "time of a server for one active message"},
     {"poll", FIELD(poll), time_units, 1, SECOND,
-     .help = "server step that finds nothing"},
+     .help = "time of a server step that finds nothing"},
     {"poll_period", FIELD(poll_period), time_units, 1, SECOND,
-     .help = "polling: a busy worker steps the server so often"},
+     .help = "with polling: time between two server steps of a busy worker"},
     {"probe", FIELD(probe), time_units, 1, SECOND,
-     .help = "look at a word that another core has written"},
+     .help = "time to read a word that another core has written"},
     {"atomic", FIELD(atomic), time_units, 0, SECOND,
-     .help = "atomic on a word that others want, too"},
+     .help = "time of an atomic on a word that others use"},
     {"copy_bandwidth", FIELD(copy_byte), rate_units, 1e-6, 1e6,
-     .help = "to copy what another core has written"},
+     .help = "bandwidth of copying data that another core has written"},
     {"task", FIELD(task), time_units, 0, SECOND,
-     .help = "to take a task and to log it"},
+     .help = "time to take and log a task"},
     {"restore", FIELD(restore), time_units, 0, SECOND,
-     .help = "of a task that stays where it is"},
+     .help = "time to restore a task that stays where it is"},
     {"balance", FIELD(balance), time_units, 0, SECOND,
-     .help = "of a rebalancer, for one task descriptor"},
+     .help = "time of a rebalancer for one task descriptor"},
     {"pause_share", FIELD(pause_share), share_units, 0, 90,
-     .help = "of the time in which a core does other things"},
+     .help = "share of time in which a core does other things"},
     {"pause", FIELD(pause), time_units, 0, 10 * SECOND,
-     .help = "how long it does so at once, on average"},
+     .help = "mean length of such a pause"},
 };
 
 enum {
@@ -155,7 +155,7 @@ static ek_status read_line(struct reader *reader, FILE *file, bool *end)
     while ((c = getc(file)) != EOF && c != '\n') {
         seen = 1;
         if (c == '\0')
-            return refuse_line(reader, "a NUL byte: this is no text");
+            return refuse_line(reader, "a NUL byte: this is not a text file");
         in_comment |= c == '#';
         if (in_comment)
             continue;
@@ -337,8 +337,8 @@ static ek_status take_key(struct reader *reader)
     if (k == KEYS)
         return refuse_key(reader);
     if (reader->lines[k])
-        return refuse_line(reader, "%s again; it was in line %d", table[k].name,
-                           reader->lines[k]);
+        return refuse_line(reader, "%s is given again; it was in line %d",
+                           table[k].name, reader->lines[k]);
     const struct key *key = &table[k];
     reader->lines[k] = reader->line;
     if (key->units)

@@ -196,7 +196,8 @@ static void wrong_keys_are_refused(void)
     check_refused("send 1 us\n\nspeed 3 us\n", 3,
                   "unknown key 'speed'; allowed: like, name, node_cores, "
                   "node_ranks, progress, crowded, latency, send, ");
-    check_refused("send 1 us\nsend 1 us\n", 2, "send again; it was in line 1");
+    check_refused("send 1 us\nsend 1 us\n", 2,
+                  "send is given again; it was in line 1");
     check_refused("Send 1 us\n", 1, "unknown key 'Send'");
     check_refused("send", 1, "send has no value");
     check_refused("send 1 us 2", 1, "unexpected '2'");
