@@ -16,8 +16,7 @@ static bool set_integer(const struct option *option, const char *text,
     if (end == text || *end || errno != 0 || value < (long long)option->least ||
         value > (long long)option->most)
         return message_set(message,
-                           "%s is '%s'; allowed is an integer from %.0f to "
-                           "%.0f",
+                           "%s is '%s'; allowed: an integer from %.0f to %.0f",
                            option->name, text, option->least, option->most);
     if (option->kind == KIND_INTEGER)
         *(int *)target = (int)value;
@@ -34,7 +33,7 @@ static bool set_number(const struct option *option, const char *text,
     if (end == text || *end || !(value >= option->least) ||
         !(value <= option->most))
         return message_set(message,
-                           "%s is '%s'; allowed is a number from %g to %g",
+                           "%s is '%s'; allowed: a number from %g to %g",
                            option->name, text, option->least, option->most);
     *target = value;
     return true;
@@ -226,7 +225,7 @@ static void print_help(const struct command_line *line, FILE *stream)
     if (line->list)
         line->list(stream);
     print_options(line, stream);
-    print_option("-h, --help", "", "print this", stream);
+    print_option("-h, --help", "", "print this help", stream);
     print_option("--version", "", "print the version of Evenkeel", stream);
     print_additions(line, stream);
     fputs(line->tail, stream);

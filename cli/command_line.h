@@ -110,6 +110,7 @@ int command_line_main(const struct command_line *line, int argc, char **argv,
                       void *arguments, int (*run)(void *arguments));
 
 /** Ends a help. */
-#define EXIT_WORDS "Exit status: 0 good, 1 failed, 2 wrong usage or input.\n"
+#define EXIT_WORDS \
+    "Exit status: 0 success, 1 failure, 2 wrong usage or input.\n"
 
 #endif

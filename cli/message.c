@@ -57,7 +57,7 @@ int end_output(int status)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     /* An earlier write may have failed, whose reason is gone. */
-    fprintf(stderr, "%s: could not write all to standard output%s%s\n",
+    fprintf(stderr, "%s: could not write everything to standard output%s%s\n",
             program_name, errno ? ": " : "", errno ? strerror(errno) : "");
     return status == EXIT_GOOD ? EXIT_FAILED : status;
 }

@@ -42,12 +42,11 @@ static const struct option options[] = {
     {"--split", "WAY", AT(split), OPTION_WORD(split_words),
      .help = "who owns which block (plan)"},
     {"--costs", "WHICH", AT(costs), OPTION_WORD(cost_words),
-     .help =
-         "of the next step by a model, or of the last: known, last (known)"},
+     .help = "costs: known from a model of the next step, or last (known)"},
     {"--compare", NULL, AT(compares), OPTION_FLAG,
-     .help = "all ways, in turns"},
+     .help = "run all plans, in turns"},
     {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
-     .help = "with --compare: rounds, of which times are the least (3)"},
+     .help = "with --compare: rounds, of which the least times are shown (3)"},
     {"--roots", "N", AT(setup.roots), OPTION_INTEGER(1, ROOTS_MOST),
      .help = "blocks of the coarsest level along a side (16)"},
     {"--levels", "N", AT(setup.levels), OPTION_INTEGER(0, LEVELS_MOST),
@@ -65,10 +64,10 @@ static void print_ways(FILE *stream)
 
 static const struct command_line line = {
     OPTION_ROWS(options),
-    .head = "Blocks that are refined where a front is, their owners found by "
-            "ek_plan().\n\nusage: mpirun -n RANKS amr_plan [options]\n\n",
-    .tail = "\nEVENKEEL_RESTORE=hierarchical and the like are followed by plan "
-            "and bytes.\n" EXIT_WORDS,
+    .head = "Refine blocks at a front, and let ek_plan() find their "
+            "owners.\n\nusage: mpirun -n RANKS amr_plan [options]\n\n",
+    .tail =
+        "\nThe plans 'plan' and 'bytes' follow EVENKEEL_RESTORE.\n" EXIT_WORDS,
     .add = print_ways};
 
 static int run_one(const struct arguments *arguments)

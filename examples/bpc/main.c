@@ -32,7 +32,7 @@ struct arguments {
 
 static const struct option options[] = {
     {"--consumers", "N", AT(tree.consumers), OPTION_LONG(0, 1000000),
-     .help = "of each producer (64)"},
+     .help = "consumers of each producer (64)"},
     {"--depth", "N", AT(tree.depth), OPTION_LONG(1, 1000000),
      .help = "producers (50)"},
     {"--produce", "MS", AT(produce_ms), OPTION_NUMBER(0, 1e6),
@@ -40,7 +40,7 @@ static const struct option options[] = {
     {"--consume", "MS", AT(consume_ms), OPTION_NUMBER(0, 1e6),
      .help = "length of a consumer, milliseconds (5)"},
     {"--sleep", NULL, AT(has_sleep), OPTION_FLAG,
-     .help = "tasks sleep, so that workers share cores"},
+     .help = "tasks sleep, so workers can share cores"},
 };
 
 static const struct command_line line = {
@@ -49,7 +49,7 @@ static const struct command_line line = {
             "next one and then\nits consumers.\n\n  bpc [options]\n\n",
     .tail = "\nThe benchmark of the literature: --consumers 8192 --depth 500, "
             "or 300. Workers are\nOpenMP threads of MPI ranks; EVENKEEL_STEAL "
-            "and the like say how they balance.\n" EXIT_WORDS};
+            "and other variables say how they balance.\n" EXIT_WORDS};
 
 /* What the tasks of this rank share. */
 struct bounce {
@@ -123,7 +123,7 @@ static void print_best(const struct bounce *bounce,
     double best_s = best_possible(bounce, result->workers);
     double median_s = unfold_median(result->tasks_s, result->rounds);
     if (is_first_rank() && best_s > 0)
-        printf("%.4f s, where %.4f s are the best possible: %.1f%%\n", median_s,
+        printf("%.4f s; the best possible is %.4f s: %.1f%%\n", median_s,
                best_s, 100 * best_s / median_s);
 }
 

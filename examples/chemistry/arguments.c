@@ -33,9 +33,9 @@ static const struct option options[] = {
     {"--mechanism", "NAME", AT(mechanism), OPTION_WORD(mechanism_names),
      .help = "pollu, robertson (pollu)"},
     {"--iterations", "N", AT(shared.iterations), OPTION_ITERATIONS,
-     .help = "hours, each an iteration (24)"},
+     .help = "iterations, an hour each (24)"},
     {"--seed", "N", AT(size.seed), OPTION_LONG(0, 1e15),
-     .help = "of cities and first concentrations (1)"},
+     .help = "seed of cities and first concentrations (1)"},
     {"--check", NULL, AT(has_check), OPTION_FLAG,
      .help = "compare with a serial run, to the last bit"},
 };

@@ -148,8 +148,8 @@ static bool is_same(const struct field_sum *sum, const struct field_sum *serial,
 {
     return !serial || sum->check == serial->check ||
            message_set(message,
-                       "a field of %016" PRIx64
-                       "; a serial run has %016" PRIx64,
+                       "the field is %016" PRIx64
+                       "; a serial run gives %016" PRIx64,
                        sum->check, serial->check);
 }
 

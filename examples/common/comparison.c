@@ -192,10 +192,10 @@ static bool check_value(const struct trial *trial, const struct trial *base,
     double difference = trial->value - base->value;
     if (fabs(difference) <= trial->comparison->tolerance)
         return true;
-    return message_set(message,
-                       "%s and %s differ by %.1e %s; at most %.0e is rounding",
-                       trial->mode->name, base->mode->name, difference,
-                       trial->comparison->unit, trial->comparison->tolerance);
+    return message_set(
+        message, "%s and %s differ by %.1e %s; rounding explains at most %.0e",
+        trial->mode->name, base->mode->name, difference,
+        trial->comparison->unit, trial->comparison->tolerance);
 }
 
 static bool run_trial(struct trial *trial, struct message *message)

@@ -7,11 +7,11 @@
 
 static const struct option options[] = {
     {"--policy", "NAME", AT(policy), OPTION_TEXT,
-     .help = "an ek_restore() policy or a name of --compare (retain)"},
+     .help = "restore policy, or a mode of --compare (retain)"},
     {"--steal", "NAME", AT(steal), OPTION_TEXT,
-     .help = "instead of what the policy or Evenkeel chooses"},
+     .help = "steal policy, instead of the mode's or Evenkeel's"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
-     .help = "run all modes and print one table"},
+     .help = "run all modes, and print one table"},
     {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
     {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
      .help = "with --compare: rounds, each with all modes (1)"},
@@ -56,8 +56,8 @@ static void print_modes(FILE *stream)
     modes_help(stream);
     fprintf(stream,
             "\nWorkers are OpenMP threads of MPI ranks. EVENKEEL_* variables "
-            "win over --policy\nand --steal; with --compare not "
-            "EVENKEEL_RESTORE, EVENKEEL_STEAL and\nEVENKEEL_DATA.\n");
+            "win over --policy\nand --steal. With --compare EVENKEEL_RESTORE, "
+            "EVENKEEL_STEAL and EVENKEEL_DATA have\nno effect.\n");
 }
 
 const struct command_line mode_command_line = {

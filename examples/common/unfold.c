@@ -10,9 +10,9 @@
 
 static const struct option options[] = {
     {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 10000),
-     .help = "rounds, of which least and median times are shown (1)"},
+     .help = "rounds; the least and the median time are shown (1)"},
     {"--sequential", NULL, AT(has_sequential), OPTION_FLAG,
-     .help = "also without tasks, in turns with them: efficiency"},
+     .help = "also run without tasks, in turns, and print the efficiency"},
 };
 
 const struct command_line unfold_command_line = {OPTION_ROWS(options)};
@@ -25,7 +25,8 @@ static void *counts_create(int here, void *context)
 {
     (void)here;
     (void)context;
-    _Static_assert(sizeof(struct unfold_counts) <= LINE_BYTES, "one line");
+    _Static_assert(sizeof(struct unfold_counts) <= LINE_BYTES,
+                   "print one line");
     void *counts = aligned_alloc(LINE_BYTES, LINE_BYTES);
     if (counts)
         memset(counts, 0, LINE_BYTES);
@@ -150,8 +151,8 @@ static bool check_counts(const struct unfold *unfold,
 {
     return is_same(counts, expected) ||
            message_set(message,
-                       "tasks count %lld nodes, %lld %s, depth %lld; before "
-                       "that it was %lld, %lld, %lld",
+                       "tasks count %lld nodes, %lld %s, depth %lld; the run "
+                       "before counted %lld, %lld, %lld",
                        (long long)counts->nodes, (long long)counts->ends,
                        unfold->ends, (long long)counts->depth,
                        (long long)expected->nodes, (long long)expected->ends,
@@ -248,9 +249,9 @@ static void print_steals(const struct unfold_result *result)
     const struct figures *figures = &result->figures;
     double workers = result->workers;
     printf("\n%lld tasks on %d workers, at most %lld on a stack\n"
-           "%lld stolen in %.0f steals; %.0f tried, %lld of them across nodes "
-           "in vain\n"
-           "%lld messages; %.6f s in search, of it %.6f s in steals\n",
+           "%lld stolen in %.0f steals; %.0f tries, %lld of them in vain "
+           "across nodes\n"
+           "%lld messages; %.6f s of search, of which %.6f s in steals\n",
            (long long)figures->tasks, result->workers,
            (long long)figures->deepest, (long long)figures->stolen,
            figures->steals * workers, figures->tries * workers,

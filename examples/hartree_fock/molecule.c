@@ -91,17 +91,16 @@ static bool parse_atom(const char *line, const char *path, int number,
     atom->element = element_number(symbol);
     if (atom->element == 0)
         return message_set(message,
-                           "%s: line %d: unknown element '%s'; known are the "
+                           "%s: line %d: unknown element '%s'; allowed: the "
                            "symbols from %s to %s",
                            path, number, symbol, symbols[1],
                            symbols[ELEMENT_MAX]);
     for (int axis = 0; axis < 3; axis++) {
         if (!(fabs(angstrom[axis]) <= COORDINATE_MAX))
-            return message_set(message,
-                               "%s: line %d: a coordinate is %g; allowed are "
-                               "%g to %g angstrom",
-                               path, number, angstrom[axis], -COORDINATE_MAX,
-                               COORDINATE_MAX);
+            return message_set(
+                message,
+                "%s: line %d: a coordinate is %g; allowed: %g to %g angstrom",
+                path, number, angstrom[axis], -COORDINATE_MAX, COORDINATE_MAX);
         atom->position[axis] = angstrom[axis] / ANGSTROM_PER_BOHR;
     }
     return true;

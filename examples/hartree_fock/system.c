@@ -30,7 +30,7 @@ static bool load_basis(MPI_Comm comm, const struct input *input,
                                &system->basis, message);
     free(text);
     if (is_good && system->basis.functions > FUNCTIONS_MAX)
-        return message_set(message, "%s in %s: %d functions; allowed are %d",
+        return message_set(message, "%s in %s: %d functions; allowed: %d",
                            input->xyz_path, input->basis_path,
                            system->basis.functions, FUNCTIONS_MAX);
     return is_good;

@@ -19,13 +19,13 @@ static const struct option options[] = {
     {"--converge", "TOL", AT(converge), OPTION_NUMBER(1e-14, 1),
      .help = "stop when the density changes by less (5e-4)"},
     {"--null-by-get", NULL, AT(fock.is_null_by_get), OPTION_FLAG,
-     .help = "with --distributed: get bounds to find out who is null"},
+     .help = "with --distributed: get bounds to find the null tasks"},
     {"--count", NULL, AT(has_count), OPTION_FLAG,
      .help = "only count the tasks that are not null"},
     {"--integral-ns", "NS", AT(cost.integral_ns), OPTION_NUMBER(0, 1e9),
-     .help = "with --count and --record: what an integral takes (31) ..."},
+     .help = "with --count and --record: time of an integral (31) ..."},
     {"--test-ns", "NS", AT(cost.test_ns), OPTION_NUMBER(0, 1e9),
-     .help = "... and a test whether it matters (1)"},
+     .help = "... and of a test whether it matters (1)"},
 };
 
 static bool check_together(void *context, struct message *message)

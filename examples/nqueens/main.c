@@ -28,16 +28,16 @@ static const struct option options[] = {
     {"--queens", "N", AT(queens), OPTION_INTEGER(1, QUEENS_MOST),
      .help = "rows and columns (12)"},
     {"--cutoff", "D", AT(cutoff), OPTION_INTEGER(0, QUEENS_MOST),
-     .help = "below this row placements are no tasks (6)"},
+     .help = "below this row placements are not tasks (6)"},
 };
 
 static const struct command_line line = {
     OPTION_ROWS(options), .shared = &unfold_command_line,
     .head = "All ways to place N queens: a task for each placement in the "
             "upper rows.\n\n  nqueens [options]\n\n",
-    .tail = "\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
-            "like say how they\nbalance. Solutions must be as many as are "
-            "known.\n" EXIT_WORDS};
+    .tail = "\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and "
+            "other variables\nsay how they balance. The number of solutions is "
+            "compared with the known one.\n" EXIT_WORDS};
 
 /* What the tasks of this rank share. */
 struct board {
@@ -92,7 +92,7 @@ static bool check(const void *context, const struct unfold_result *result,
     const struct board *board = context;
     int64_t expected = queens_solutions(board->queens);
     return result->counts.ends == expected ||
-           message_set(message, "%d queens have %lld solutions, not %lld",
+           message_set(message, "%d queens: %lld solutions, expected %lld",
                        board->queens, (long long)expected,
                        (long long)result->counts.ends);
 }

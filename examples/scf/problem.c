@@ -17,8 +17,8 @@ static const struct option problem_options[] = {
     {"--distributed", NULL, AT(storage.is_distributed), OPTION_FLAG,
      .help = "spread the matrices of tasks over the ranks"},
     {"--cache", "MB", AT(storage.cache_mb), OPTION_NUMBER(0, 1e6),
-     .help = "with --distributed: density tiles of other nodes, per worker "
-             "(1)"},
+     .help = "with --distributed: MB per worker for density tiles of other "
+             "nodes (1)"},
     {"--iterations", "N", AT(modes.iterations), OPTION_ITERATIONS,
      .help = "iterations at most (50)"},
 };

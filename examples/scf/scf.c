@@ -136,11 +136,11 @@ static bool iterate(struct scf *scf, const struct scf_options *options,
         if (!is_solved)
             return message_set(message, "LAPACK failed on the Fock matrix");
         if (!isfinite(row.energy) || !isfinite(row.error))
-            return message_set(message,
-                               "iteration %d: the energy is %g hartree, the "
-                               "DIIS error %g: the basis set or the molecule "
-                               "makes no sense",
-                               row.iteration, row.energy, row.error);
+            return message_set(
+                message,
+                "iteration %d: the energy is %g hartree, the "
+                "DIIS error %g: the basis set or the molecule is wrong",
+                row.iteration, row.energy, row.error);
         *result = (struct scf_result){.energy = row.energy,
                                       .is_converged =
                                           row.error < options->error_max &&

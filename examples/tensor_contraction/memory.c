@@ -23,10 +23,9 @@ bool memory_read(const char *text, double *bytes, struct message *message)
         end++;
     }
     if (end == text || *end != '\0' || !(value >= 1) || isinf(value))
-        return message_set(message,
-                           "--memory is '%s'; allowed is a number, and K, M, "
-                           "G or T",
-                           text);
+        return message_set(
+            message, "--memory is '%s'; allowed: a number, then K, M, G or T",
+            text);
     *bytes = value;
     return true;
 }
@@ -84,12 +83,12 @@ bool memory_check(const struct contraction *contraction, double rank_bytes,
         return true;
     if (rank_bytes < limit)
         snprintf(remedy, sizeof remedy,
-                 "%.0f ranks would do, with as much each",
+                 "%.0f ranks with as much memory each are enough",
                  ceil(tensors / (limit - rank_bytes)));
     else
-        snprintf(remedy, sizeof remedy, "no number of ranks would do");
+        snprintf(remedy, sizeof remedy, "no number of ranks is enough");
     return message_set(message,
-                       "a rank wants %.3g GiB: 1/%d of C, A and B, which have "
+                       "a rank needs %.3g GiB: 1/%d of C, A and B, which have "
                        "%.3g GiB, and %.3g GiB of its own; it has %.3g "
                        "GiB (--memory); %s",
                        wanted / GIB, size, tensors / GIB, rank_bytes / GIB,

@@ -76,8 +76,8 @@ static bool is_right(const struct result *result, struct message *message)
 {
     return result->error <= VERIFY_ERROR_MAX ||
            message_set(message,
-                       "C is wrong: a relative error of %.1e; at most %.0e is "
-                       "rounding",
+                       "C is wrong: the relative error is %.1e; rounding "
+                       "explains at most %.0e",
                        result->error, VERIFY_ERROR_MAX);
 }
 
@@ -169,9 +169,8 @@ static bool run_loop(const void *context, double *seconds,
     plain_loop(comparing->run->contraction, ek_rank_workers(operands->home),
                seconds, &norm);
     return fabs(norm - expected) <= NORM_DIFFERENCE_MAX * expected ||
-           message_set(message,
-                       "plain: the norm of C is %.10e instead of %.10e", norm,
-                       expected);
+           message_set(message, "plain: the norm of C is %.10e, expected %.10e",
+                       norm, expected);
 }
 
 static bool run_product(const void *context, double *seconds,

@@ -44,8 +44,8 @@ bool irrep_list_add(struct irrep_list *list, const char *word,
                                "to %d, followed by a comma or the end",
                                word, (int)(at - word) + 1, ENTRIES_MAX);
         if (read.count == IRREPS_MAX)
-            return message_set(message, "blocks '%s' are more than %d", word,
-                               IRREPS_MAX);
+            return message_set(message, "blocks '%s': too many; allowed: %d",
+                               word, IRREPS_MAX);
         read.entries[read.count++] = entries;
         sum += entries;
         if (*at == '\0')

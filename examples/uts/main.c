@@ -28,26 +28,26 @@ struct arguments {
 
 static const struct option options[] = {
     {"--tree", "NAME", AT(tree.name), OPTION_WORD(tree_names),
-     .help = "of the literature, instead of the options below"},
+     .help = "a tree of the literature, instead of the options below"},
     {"-t", "N", AT(tree.type), OPTION_INTEGER(0, 3),
-     .help = "0 binomial, 1 geometric, 2 hybrid, 3 balanced (1)"},
+     .help = "type: 0 binomial, 1 geometric, 2 hybrid, 3 balanced (1)"},
     {"-a", "N", AT(tree.shape), OPTION_INTEGER(0, 3),
-     .help = "of geometric: 0 linear, 1 exponential decrease, 2 cyclic, "
-             "3 fixed (0)"},
+     .help =
+         "geometric: 0 linear, 1 exponential decrease, 2 cyclic, 3 fixed (0)"},
     {"-b", "X", AT(tree.root_children), OPTION_NUMBER(0, 1e9),
-     .help = "children of the root, of geometric the expected number (4)"},
+     .help = "children of the root; geometric: their expected number (4)"},
     {"-d", "N", AT(tree.depth), OPTION_INTEGER(1, 1000000),
-     .help = "of geometric and balanced: depth (6)"},
+     .help = "geometric and balanced: depth (6)"},
     {"-q", "X", AT(tree.probability), OPTION_NUMBER(0, 1),
-     .help = "of binomial: probability to have children (0.234375) ..."},
+     .help = "binomial: probability of children (0.234375) ..."},
     {"-m", "N", AT(tree.children), OPTION_INTEGER(0, UTS_CHILDREN_MOST),
-     .help = "... and how many (4)"},
+     .help = "... and their number (4)"},
     {"-f", "X", AT(tree.shift), OPTION_NUMBER(0, 1),
-     .help = "of hybrid: part of the depth that is geometric (0.5)"},
+     .help = "hybrid: share of the depth that is geometric (0.5)"},
     {"-r", "N", AT(tree.seed), OPTION_INTEGER(0, 2147483647),
-     .help = "of the root (0)"},
+     .help = "seed of the root (0)"},
     {"-g", "N", AT(tree.granularity), OPTION_INTEGER(1, 1000000000),
-     .help = "how often a node is computed (1)"},
+     .help = "times that each node is computed (1)"},
     {"--cutoff", "D", AT(visit.cutoff), OPTION_INTEGER(0, 2147483647),
      .help = "below this depth a subtree is one task (none)"},
     {"--chunk", "N", AT(visit.chunk), OPTION_INTEGER(1, 1000000000),
@@ -73,9 +73,9 @@ static const struct command_line line = {
     .shared = &unfold_command_line,
     .head = "UTS, the unbalanced tree search: a task per node, spawned by its "
             "parent.\n\n  uts [options]\n\n",
-    .tail = "\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and the "
-            "like say how they\nbalance. A tree by name must have the nodes "
-            "that it has in the literature.\n" EXIT_WORDS,
+    .tail = "\nWorkers are OpenMP threads of MPI ranks; EVENKEEL_STEAL and "
+            "other variables\nsay how they balance. A named tree must have as "
+            "many nodes as in the literature.\n" EXIT_WORDS,
     .add = print_trees,
     .check = make_tree};
 
@@ -85,7 +85,7 @@ static bool check(const void *context, const struct unfold_result *result,
     const struct arguments *arguments = context;
     int64_t expected = tree_nodes(&arguments->tree);
     return expected < 0 || result->counts.nodes == expected ||
-           message_set(message, "%s has %lld nodes, not %lld",
+           message_set(message, "%s: %lld nodes, expected %lld",
                        arguments->tree.name, (long long)expected,
                        (long long)result->counts.nodes);
 }

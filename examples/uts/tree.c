@@ -16,15 +16,13 @@ static void set_number(double *to, double from)
 static bool check(const struct uts_tree *tree, struct message *message)
 {
     if (!uts_has_end(tree))
-        return message_set(message,
-                           "-q %g times -m %d is above %g: the tree would "
-                           "hardly have an end",
-                           tree->probability, tree->children,
-                           UTS_EXPECTED_MOST);
+        return message_set(
+            message, "-q %g times -m %d is above %g: such a tree hardly ends",
+            tree->probability, tree->children, UTS_EXPECTED_MOST);
     if (!uts_has_decrease(tree))
         return message_set(message,
-                           "-b is %g and -d %d; of exponential decrease (-a 1) "
-                           "they are above 1",
+                           "-b is %g and -d is %d; allowed with exponential "
+                           "decrease (-a 1): above 1",
                            tree->root_children, tree->depth_most);
     return true;
 }
@@ -42,8 +40,9 @@ bool tree_make(const struct tree_arguments *arguments, struct uts_tree *tree,
 {
     uts_default(tree);
     if (arguments->name && !is_named_alone(arguments))
-        return message_set(message, "--tree says all but -g: -t, -a, -b, -d, "
-                                    "-q, -m, -f and -r do not go with it");
+        return message_set(message,
+                           "--tree sets everything except -g: -t, -a, -b, -d, "
+                           "-q, -m, -f and -r do not go with it");
     if (arguments->name)
         uts_find(arguments->name, tree, NULL);
     if (arguments->type >= 0)

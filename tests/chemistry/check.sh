@@ -39,7 +39,7 @@ check_hosts() {
 check_bad_input() {
     expect "--mechanism is 'ozone'; allowed: pollu, robertson" \
         --mechanism ozone
-    expect "--levels is '0'; allowed is" --levels 0
+    expect "--levels is '0'; allowed:" --levels 0
 }
 
 "check_$what" "$@"

@@ -16,7 +16,7 @@ text() {
 
 expect 'missing.xyz: cannot be opened' --xyz missing.xyz --basis "$basis"
 expect 'missing.g94: cannot be opened' --xyz "$xyz" --basis missing.g94
-expect "unknown element 'Xx'; known are" --basis "$basis" \
+expect "unknown element 'Xx'; allowed: the symbols" --basis "$basis" \
     --xyz "$(text '1\nx\nXx 0 0 0\n')"
 expect 'the file is empty' --basis "$basis" --xyz "$(text '')"
 expect 'line 1 is .*number of atoms' --basis "$basis" --xyz "$(text 'O\n\n')"
@@ -26,9 +26,9 @@ expect 'line 1 says 1 atoms, but 2 ' --basis "$basis" \
     --xyz "$(text '1\nx\nHe 0 0 0\nHe 1 0 0\n')"
 expect 'line 3 is .*three coordinates' --basis "$basis" \
     --xyz "$(text '1\nx\nHe 0 zero 0\n')"
-expect 'a coordinate is nan; allowed are' --basis "$basis" \
+expect 'a coordinate is nan; allowed:' --basis "$basis" \
     --xyz "$(text '1\nx\nHe 0 nan 0\n')"
-expect 'a coordinate is 1e+300; allowed are' --basis "$basis" \
+expect 'a coordinate is 1e+300; allowed:' --basis "$basis" \
     --xyz "$(text '2\nx\nHe 0 0 0\nHe 0 0 1e300\n')"
 expect 'atoms 1 and 2 are 0.000 bohr apart' --basis "$basis" \
     --xyz "$(text '2\nx\nHe 1 0 0\nHe 1 0 0\n')"
@@ -56,9 +56,9 @@ expect "unknown option '--titel'" --xyz "$xyz" --basis "$basis" --titel 5
 expect '--xyz FILE is missing' --basis "$basis"
 expect '--basis FILE is missing' --xyz "$xyz"
 expect '--tile needs a value' --xyz "$xyz" --basis "$basis" --tile
-expect "--tile is '0'; allowed is an integer from 1 to" \
+expect "--tile is '0'; allowed: an integer from 1 to" \
     --xyz "$xyz" --basis "$basis" --tile 0
-expect "--schwarz is '-1'; allowed is a number from" \
+expect "--schwarz is '-1'; allowed: a number from" \
     --xyz "$xyz" --basis "$basis" --schwarz -1
 expect "restore: 'best' is not allowed; allowed: original" \
     --xyz "$xyz" --basis "$basis" --policy best

@@ -192,19 +192,19 @@ check_repeat() {
 check_bad_input() {
     expect "unknown option '--atom'" --atom 4
     expect '--atoms needs a value' --atoms
-    expect "--atoms is '0'; allowed is an integer from 1 to" --atoms 0
-    expect "--atoms is '4x'; allowed is an integer" --atoms 4x
-    expect "--tile is '-1'; allowed is an integer from 1 to" --tile -1
-    expect "--spacing is '0'; allowed is a number from" --spacing 0
-    expect "--screen is 'nan'; allowed is a number from" --screen nan
-    expect "--converge is 'no'; allowed is a number from" --converge no
-    expect "--iterations is '0'; allowed is an integer" --iterations 0
+    expect "--atoms is '0'; allowed: an integer from 1 to" --atoms 0
+    expect "--atoms is '4x'; allowed: an integer" --atoms 4x
+    expect "--tile is '-1'; allowed: an integer from 1 to" --tile -1
+    expect "--spacing is '0'; allowed: a number from" --spacing 0
+    expect "--screen is 'nan'; allowed: a number from" --screen nan
+    expect "--converge is 'no'; allowed: a number from" --converge no
+    expect "--iterations is '0'; allowed: an integer" --iterations 0
     expect "restore: 'best' is not allowed; allowed: original" --policy best
     expect "restore: 'best' is not allowed" --policy best --count
     expect "steal: 'best' is not allowed; allowed: random" --steal best
     expect '--compare and --count do not go together' --compare --count
     expect '--compare and --record do not go together' --compare --record be4.ekr
-    expect "--test-ns is '-1'; allowed is a number from 0 to" --test-ns -1
+    expect "--test-ns is '-1'; allowed: a number from 0 to" --test-ns -1
     expect '--compare and --modes have policies of their own' --compare --policy auto
     expect '--compare and --modes have policies of their own' --compare --steal none
     expect "restore: 'best' is not allowed; allowed: original" --modes retain,best

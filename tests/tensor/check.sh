@@ -108,14 +108,14 @@ check_cache() {
 # memory: what does not fit is refused with the number of ranks that would, and
 # fits there.
 check_memory() {
-    expect ' 23 ranks would do' --preset paper --cache 0 --memory 24G
+    expect ' 23 ranks with as much memory' --preset paper --cache 0 --memory 24G
     size='--cache 0 --tile 3 --blocks i=6,6,6,6 a=6,6,6,6 --check none'
     # shellcheck disable=SC2086
-    expect ' 3 ranks would do' $size --memory 1000K
+    expect ' 3 ranks with as much memory' $size --memory 1000K
     # shellcheck disable=SC2086
     run 3 1 $size --memory 1000K --iterations 1 || fail "refused on 3 ranks"
     # shellcheck disable=SC2086
-    expect 'no number of ranks would do' $size --memory 1K
+    expect 'no number of ranks is enough' $size --memory 1K
 }
 
 # peers: rows below the modes, with the rate of as many operations.
@@ -139,7 +139,7 @@ check_bad_input() {
     expect '--preset and --blocks do not go together' --preset fifth --blocks a=4
     expect "--check is 'some'; allowed: vector, dense, none" --check some
     expect '--peers needs --compare' --peers
-    expect "--memory is '5X'; allowed is a number" --memory 5X
+    expect "--memory is '5X'; allowed: a number" --memory 5X
 }
 
 "check_$what" "$@"

@@ -34,5 +34,5 @@ count 3 1 fifth12 product 1827904 114576 402301312512 40095159296
 operations product '672445158 159'
 operations tile '2708086389 119'
 expect '--compare and --count do not go together' --compare --count
-expect "--byte-ns is '-1'; allowed is a number from 0 to" --count --byte-ns -1
+expect "--byte-ns is '-1'; allowed: a number from 0 to" --count --byte-ns -1
 cat "$folder/out"

@@ -52,7 +52,7 @@ full() {
     "$tool" "$@" >/dev/full 2>err </dev/null
     code=$?
     [ $code -eq 1 ] || fail "$* >/dev/full: exit status $code"
-    says 'could not write all to standard output'
+    says 'could not write everything to standard output'
 }
 
 # answers: --help and --version, as every tool does, before and behind options.
@@ -63,8 +63,8 @@ answers() {
     for asked in -h --help; do
         run 0 "$@" $asked
         [ "$(grep -c '^  --version ' out)" -eq 1 ] || fail "$asked: $(cat out)"
-        document=$(sed -n 's,^\(/.*/[a-z]*\.md\)$,\1,p' out)
-        [ -f "$docs/$(basename "$document")" ] ||
+        document=$(sed -n 's,^\(/.*/[a-z-]*\.md\)$,\1,p' out)
+        [ -f "$docs/${document##*/docs/}" ] ||
             fail "$asked sends to '$document'"
     done
     full --help

@@ -76,9 +76,9 @@ says "'task' is no case; allowed: tasks, steal"
 run 2 1 --fast tasks
 says "unknown option '--fast'"
 run 2 1 --repetitions 0 tasks
-says "--repetitions is '0'; allowed is an integer from 1 to 1000"
+says "--repetitions is '0'; allowed: an integer from 1 to 1000"
 run 2 1 --tasks 99999999999999999999 tasks
-says "--tasks is '99999999999999999999'; allowed is an integer from 1000 to"
+says "--tasks is '99999999999999999999'; allowed: an integer from 1000 to"
 run 2 1 --deque open tasks
 says "--deque is 'open'; allowed: atomic, locked"
 run 0 2 --help

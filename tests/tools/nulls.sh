@@ -109,5 +109,5 @@ says '--pinned does not go with --nulls'
 run 2 $few --bytes input=1 --policy retain
 says '--nulls needs tasks without data: --bytes none'
 run 2 $few --nulls 1000000000001
-says "--nulls is '1000000000001'; allowed is an integer from 0 to 1000000000000"
+says "--nulls is '1000000000001'; allowed: an integer from 0 to 1000000000000"
 exit $status

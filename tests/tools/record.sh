@@ -100,16 +100,16 @@ bad() {
     says "$2"
     [ ! -e bad.ekr ] || fail "$3: left a file"
 }
-bad 1 "'hello' begins no line" '1s/.*/hello/'
+bad 1 "no line may begin with 'hello'" '1s/.*/hello/'
 bad 1 'version 5; allowed: 1 ... 4' '1s/1/5/'
 bad 6 'allowed from version 2 on' '5a data 0 bytes_max 10'
 bad 10 'a task with bytes; allowed from version 2 on' '10s/-$/b 1 2/'
-bad 2 'no name' '2s/fock/a b/; 2s/ b/\/b/'
+bad 2 'is not allowed as the name' '2s/fock/a b/; 2s/ b/\/b/'
 bad 2 'may not come here' '2d'
 bad 4 'rank 2, expected 1' '4s/rank 1/rank 2/'
 bad 4 '0 workers' '4s/workers 2/workers 0/'
 bad 5 'function 3, expected 0' '5s/0/3/'
-bad 6 'bad name' '6s/x5c/x5/'
+bad 6 'the name of function 1 is not allowed' '6s/x5c/x5/'
 bad 7 '16 words' '7s/$/ and more/'
 bad 7 "steal 'best'" '7s/counter/best/'
 bad 8 'is not the next' '8s/worker 0/worker 1/'
@@ -237,17 +237,17 @@ wrong 'import: a file is missing; allowed: import [options] RAW FILE' import
 wrong 'import: a file is missing; allowed: import' import a
 wrong 'import: 3 files; allowed: import' import a b c
 wrong "--type is 'f64'; allowed: f32, u32" import --type f64 a b
-wrong "--scale is '0'; allowed is a number from" import --scale 0 a b
-wrong "--scale is 'x'; allowed is a number from" import --scale x a b
-wrong "--every is '0'; allowed is an integer from 1 to 4294967295" \
+wrong "--scale is '0'; allowed: a number from" import --scale 0 a b
+wrong "--scale is 'x'; allowed: a number from" import --scale x a b
+wrong "--every is '0'; allowed: an integer from 1 to 4294967295" \
     import --every 0 a b
-wrong "--nulls is '-1'; allowed is an integer from 0 to" import --nulls -1 a b
-wrong "--nulls is '9223372036854775808'; allowed is an integer from 0 to" \
+wrong "--nulls is '-1'; allowed: an integer from 0 to" import --nulls -1 a b
+wrong "--nulls is '9223372036854775808'; allowed: an integer from 0 to" \
     import --nulls 9223372036854775808 a b
 wrong "--function is ''; allowed: 1 to 63 characters" import --function '' a b
 wrong "unknown option '--fast'" import --fast 1 a b
 wrong "unknown option '--gaps'" summary --gaps a
 wrong '--gaps takes no value' import --gaps=1 a b
-wrong "--scale is ''; allowed is a number from" import --scale= a b
+wrong "--scale is ''; allowed: a number from" import --scale= a b
 wrong '--ids needs a value' import --ids
 exit $status

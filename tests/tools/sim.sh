@@ -244,7 +244,7 @@ grep -q enough out && fail "a verdict among the rows: $(cat out)"
 run 2
 says 'one of --record, --synthetic and --workload is needed'
 run 2 --synthetic lognormal:n=10
-says "allowed is lognormal, exponential, uniform or constant"
+says "allowed: lognormal, exponential, uniform or constant"
 run 2 --record nowhere.ekr
 says 'nowhere.ekr'
 run 2 $small --machine atlantis
@@ -255,12 +255,12 @@ echo 'speed 3 us' >bad.machine
 run 2 $small --machine bad.machine
 says "'bad.machine', line 1: unknown key 'speed'"
 run 2 $small --cores 25
-says "--cores is 25; 'hopper' has nodes of 24: the next that fit are 24 and 48"
+says "--cores is 25; 'hopper' has nodes of 24 cores: the next that fit are 24 and 48"
 run 2 $small --cores 4096
 says 'the next that fit are 4080 and 4104'
 run 2 $small --ranks-per-node 5
-says "24 cores of a node are to be divided among 5 ranks, a core of each its \
-server's; allowed: 1, 2, 3, 4, 6, 8, 12"
+says "24 cores of a node cannot be divided among 5 ranks, each of which needs a \
+core for its server; allowed: 1, 2, 3, 4, 6, 8, 12"
 run 2 $small --policy best
 says "--policy: 'best' is not allowed; allowed: original, retain"
 run 2 $small --mode fast
@@ -270,7 +270,7 @@ says "--start is 'here'; allowed: record, block, dealt, uneven:N:M"
 run 2 $small --start uneven:2:99999999999
 says 'uneven:N:M (N, M: 1 ... 999999999)'
 run 2 --synthetic constant:mean=1e-3,n
-says 'allowed is lognormal'
+says 'allowed: lognormal'
 run 2 $small --node-cores 1048576 --cores 1048576
 says '1048575 workers on 1 ranks; allowed: together 1048575'
 run 2 $small --change often
@@ -280,7 +280,7 @@ says "--slowness is '1,,2'; allowed: numbers from 0.01 to 100, separated by comm
 run 2 $small --rank-workers 12,24
 says "--rank-workers is '12,24'; allowed: numbers from 1 to 23"
 run 2 $small --start record
-says 'there is none'
+says 'there is no record'
 run 2 $small --modes retain+best
 says "--modes has 'retain+best'; allowed behind the +: random, near, node, none"
 run 2 $small --modes static,best+none
@@ -299,7 +299,7 @@ printf '%s\n' 'EKRECORD 1' 'name long' 'rank 0 workers 1' 'function 0 f' \
 "$(dirname "$tool")/../ek-record/ek-record" binary long.txt long.ekr 2>err ||
     fail "long.txt: $(cat err)"
 run 2 --record long.ekr
-says 'all tasks take 9.24e+09 s together; allowed: 1e+09'
+says 'all tasks together take 9.24e+09 s; allowed: 1e+09'
 [ ! -s out ] || fail "negative: $(cat out)"
 
 # Without a machine it is that of the test.

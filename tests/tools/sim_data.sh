@@ -54,7 +54,7 @@ is "$(column moved_bytes | sed -n 1p) > 1e6" 'nothing follows'
 run 0 $job --bytes input=1000 --bytes-scale 1,1000,1000000 --modes original+none,original+random
 tr '\n' ' ' <out >line
 grep -q 'Moving data pays with 2 kB for a task: original+random moves' line &&
-    grep -q 'On 64 cores moving data pays up to 2 MB for a task, and stops to pay before 2 GB' line ||
+    grep -q 'On 64 cores moving data pays up to 2 MB for a task, and no longer pays at 2 GB' line ||
     fail "what pays: $(cat out)"
 run 0 $job --bytes input=1000 --modes original+random
 tr '\n' ' ' <out | grep -q 'Every mode moves data' || fail 'all modes move data'
@@ -90,7 +90,7 @@ run 0 --record sized.ekr --machine ib-ndr --node-cores 2 --ranks-per-node 1 --co
 [ "$(figure data_task_bytes)" = 0 ] || fail 'a record without its bytes'
 
 run 2 $job --bytes result=5
-says "--bytes is 'result=5'; allowed is none, or input=0...1073741824"
+says "--bytes is 'result=5'; allowed: none, or input=0...1073741824"
 for spec in '' input= input=-1 input=1,cv=101 input=1, bytes=4 input=2e9 cv=1; do
     run 2 $job --bytes "$spec"
     says "--bytes is '$spec'"

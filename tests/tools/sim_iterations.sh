@@ -74,7 +74,7 @@ done
 run 2 $thieves --steal hpdc12 --backoff-ns 0
 says "--backoff-ns has no effect where --steal is 'hpdc12', whose thieves do not pause"
 run 2 $thieves --backoff-ns -1
-says "--backoff-ns is '-1'; allowed is an integer from 0 to 1000000000"
+says "--backoff-ns is '-1'; allowed: an integer from 0 to 1000000000"
 
 # Data of tasks: 40 of 1 MB go to another node at 5 GB/s, to another rank of the
 # node at 2 GB/s, to workers of the rank at once.
@@ -112,9 +112,9 @@ done
 run 0 $data --node-cores 2 --ranks-per-node 1 --pinned 30
 [ "$(first stolen)" -gt 0 ] || fail "none of the others is stolen"
 run 2 $data --pinned 101
-says "--pinned is '101'; allowed is an integer from 0 to 100"
+says "--pinned is '101'; allowed: an integer from 0 to 100"
 run 2 $data --task-bytes -1
-says "--task-bytes is '-1'; allowed is an integer from 0 to 1000000000"
+says "--task-bytes is '-1'; allowed: an integer from 0 to 1000000000"
 
 # Iterations of a record in turn.  Tasks are told apart by their ids, and start
 # where they ran first; one that is missing, or null, takes no time.
@@ -165,7 +165,7 @@ grep -q '^three.ekr; iterations 0;1-2,.*,4,run,' out ||
     fail "names: $(cat out)"
 for list in 3 0-3 1-0 , 0, 0,,1 -1 x 0-x ''; do
     run 2 $three --iteration "$list"
-    says "--iteration is '$list'; 'three.ekr' has 3, numbered from 0; allowed: K, K-M, K-"
+    says "--iteration is '$list'; 'three.ekr' has 3 iterations, numbered from 0; allowed: K, K-M, K-"
 done
 
 exit $status

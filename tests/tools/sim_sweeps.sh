@@ -88,7 +88,7 @@ run 0 ${small% --csv} --cores 48 --seeds 2 --json
 [ "$(grep -c '"cores": 48, "mode": .*"statistic": "ci95"' out)" -eq 2 ] ||
     fail "json: $(cat out)"
 run 2 $small --cores 48 --seed 2147483646 --seeds 3
-says 'the last seed is to be at most 2147483647'
+says 'the last seed must be at most 2147483647'
 # The area under the workers in tasks is the efficiency, however long they are,
 # whatever the durations do, and on nodes of different speeds; loads are those
 # of all tasks on all workers.
@@ -154,12 +154,12 @@ run 1 $small --cores 24 --loads /dev/full
 says 'could not write all of --loads'
 
 run 2 $small --cores 24,x,48
-says "--cores has 'x'; allowed are integers from 1 to 1048576"
+says "--cores has 'x'; allowed: integers from 1 to 1048576"
 run 2 $small --modes StealAll
 says 'StealAll needs null tasks: --nulls'
 run 2 $small --cores 24,
 says "--cores has ''; allowed"
 run 2 $small --cores 24,48,50
-says "--cores is 50; 'hopper' has nodes of 24: the next that fit are 48 and 72"
+says "--cores is 50; 'hopper' has nodes of 24 cores: the next that fit are 48 and 72"
 [ ! -s out ] || fail "before a bad entry: $(cat out)"
 exit $status

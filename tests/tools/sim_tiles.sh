@@ -102,10 +102,10 @@ grep -q "of .*, the fastest, tasks wait for tiles in" out || fail "no verdict: $
 for spec in gets gets=65 gets=x accumulates=-1 bytes=4 tiles=0 block=0 cache=-1 \
     overlap=maybe overlap=ye pattern=no hits=1 gets=1, ,gets=1 gets=1,,cache=1 ''; do
     run 2 $job --tiles "$spec"
-    says "--tiles is '$spec'; allowed are, separated by commas, gets=0...64"
+    says "--tiles is '$spec'; allowed, separated by commas: gets=0...64"
 done
 run 2 $job --start owner
-says "--start is 'owner', but tasks add to no tile"
+says "--start is 'owner', but no task adds to a tile"
 run 2 $job --start owner --tiles accumulates=0
-says "--start is 'owner', but tasks add to no tile"
+says "--start is 'owner', but no task adds to a tile"
 exit $status

@@ -45,7 +45,7 @@ cmp run.ekr again.ekr || fail 'not the same from text'
 sum=$(awk '/^task/ && $4 != "-" { sum += $4 } END { printf "%.6g", sum * 1e-9 }' text)
 begins simulated "$tasks" "$sum"
 begins emulated "$tasks" "$sum"
-grep -q '^1 of them are there at first' simulated || fail "$(cat simulated)"
+grep -q '^1 of them exist at first' simulated || fail "$(cat simulated)"
 
 # A chain: as long on any number of workers, with what its parents wait for.
 first=549755813888
@@ -108,12 +108,12 @@ refused() {
     says "'changed', line $1: "
     says "$2"
 }
-refused 11 'what a task has spawned; allowed from version 3 on' '1s/3/2/'
+refused 11 'a line of spawned tasks; allowed from version 3 on' '1s/3/2/'
 refused 11 'of task 7; allowed: ids 549755813888' "11s/first $first/first 8/"
 refused 11 '0 tasks from' '11s/count 2/count 0/'
 refused 12 'allowed: ids 549755813890' "12s/first [0-9]*/first $first/"
-refused 12 'a task behind what tasks have spawned' '12{h;s/.*/task 9 0 1 -/;G;}'
-refused 6 'tasks that no worker has spawned' '6,10d'
+refused 12 'a task after a line of spawned tasks' '12{h;s/.*/task 9 0 1 -/;G;}'
+refused 6 'spawned tasks before the first worker' '6,10d'
 
 # In a ring nobody comes first.
 sed "11s/spawned 7/spawned $((first + 2))/" chain >ring

@@ -90,8 +90,8 @@ bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=0
 bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=5,produce=1
 bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=5,consume=1h
 bad 'nqueens:..., bpc:...' --workload fib:40
-bad '--node-ns is not for bpc' --workload bpc:n=6,depth=5 --node-ns 3
-bad '--node-ns is for the nodes of a tree' --synthetic constant:n=9,mean=1 \
+bad '--node-ns does not go with bpc' --workload bpc:n=6,depth=5 --node-ns 3
+bad '--node-ns needs a tree' --synthetic constant:n=9,mean=1 \
     --node-ns 3
 bad '--tiles does not go with --workload' --workload nqueens:8 --tiles gets=2
 bad '--start does not go with --workload' --workload nqueens:8 --start dealt

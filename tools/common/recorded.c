@@ -77,8 +77,8 @@ static bool load(struct reading *reading, int64_t k, struct message *message)
         return true;
     if (reading->count > 1)
         return message_set(message,
-                           "tasks of iteration %lld spawn others, which are "
-                           "new ones each time: --iteration takes one alone",
+                           "tasks of iteration %lld spawn others, which differ "
+                           "between iterations: --iteration takes a single one",
                            (long long)k);
     return spawned_sort(iteration, &reading->spawned) == EK_OK ||
            message_set(message, "'%.300s': %s", reading->source->record,
@@ -237,12 +237,12 @@ static bool choose(struct reading *reading, struct message *message)
     }
     reading->count = read_list(text, total, NULL);
     if (reading->count == 0)
-        return message_set(message,
-                           "--iteration is '%.100s'; '%.300s' has %lld, "
-                           "numbered from 0; allowed: K, K-M, K-, or a list "
-                           "of them with commas, or %s",
-                           text, reading->source->record, (long long)total,
-                           median);
+        return message_set(
+            message,
+            "--iteration is '%.100s'; '%.300s' has %lld iterations, numbered "
+            "from 0; allowed: K, K-M, K-, or a list "
+            "of them with commas, or %s",
+            text, reading->source->record, (long long)total, median);
     reading->list = allocate((size_t)reading->count, sizeof *reading->list);
     read_list(text, total, reading->list);
     return true;

@@ -9,37 +9,37 @@ static const struct option options[] = {
     {"--record", "FILE", AT(source.record), OPTION_TEXT,
      .help = "tasks and durations of a run (EVENKEEL_RECORD)"},
     {"--iteration", "LIST", AT(source.iterations), OPTION_TEXT,
-     .help = "those of its iterations, from 0, in turn: 3, 0-9, 0,3,5 or 2-, "
-             "or median: of each task of the first over all (median; 0 where "
-             "tasks spawn)"},
+     .help = "take durations from these iterations in turn: 3, 0-9, 0,3,5 or "
+             "2-; or median: of each task of iteration 0 over all (median; 0 "
+             "if tasks spawn)"},
     {"--synthetic", "SPEC", AT(source.synthetic), OPTION_TEXT,
-     .help = "instead: KIND:n=N,mean=SECONDS (or mean_us=MICROSECONDS)"
+     .help = "made-up tasks: KIND:n=N,mean=SECONDS (or mean_us=MICROSECONDS)"
              "[,cv=X][,longest=SECONDS][,nulls=N]"},
     {"--scale", "X", AT(source.scale), OPTION_NUMBER(1e-6, 1e6),
-     .help = "lengthen every task (1)"},
+     .help = "multiply every duration by X (1)"},
     {"--bytes", "SPEC", AT(source.bytes), OPTION_TEXT,
-     .help = "data of each task: none or input=B[,result=B][,cv=X] (those of "
-             "the record)"},
+     .help = "data of each task: none or input=B[,result=B][,cv=X] (as the "
+             "record)"},
     {"--drift", "P", AT(source.drift), OPTION_NUMBER(0, 100),
-     .help = "durations change by P percent per iteration, and stay so (0)"},
+     .help = "durations drift by P percent per iteration (0)"},
     {"--noise", "P", AT(source.noise), OPTION_NUMBER(0, 100),
-     .help = "durations vary by P percent around that (0)"},
+     .help = "durations vary by P percent around the drift (0)"},
     {"--change", "HOW", AT(source.change), OPTION_WORD(change_words),
      .help = "other changes: alternate, renew, hot-moves, hot-comes or "
              "hot-creeps (none)"},
     {"--seed", "S", AT(source.seed), OPTION_INTEGER(0, 2147483647),
-     .help = "of durations and of Evenkeel (1)"},
+     .help = "seed of durations and of Evenkeel (1)"},
     {"--policy", "NAME", AT(policy), OPTION_TEXT,
-     .help = "of ek_restore() (retain), or a schedule: NAME@0-2,NAME@3-"},
+     .help = "restore policy (retain), or a schedule: NAME@0-2,NAME@3-"},
     {"--steal", "NAME", AT(steal), OPTION_TEXT,
-     .help = "whom a worker without work asks (random), or a schedule"},
+     .help = "steal policy (random), or a schedule"},
     {"--compare", NULL, AT(has_compare), OPTION_FLAG,
      .help = "run all modes, one after the other"},
     {"--modes", "A,B,...", AT(modes), OPTION_TEXT, .help = MODES_HELP},
     {"--csv", NULL, AT(has_csv), OPTION_FLAG,
-     .help = "a line per mode and iteration"},
+     .help = "print CSV: a line per mode and iteration"},
     {"--json", NULL, AT(has_json), OPTION_FLAG,
-     .help = "likewise, one JSON object each; times in seconds"},
+     .help = "print JSON: an object per mode and iteration; times in seconds"},
 };
 
 static bool check_together(const struct run_arguments *arguments,

@@ -77,7 +77,7 @@ bool sizes_draw(const struct workload_source *source, struct workload *workload,
         is_good = read_key(&at, &spec);
     if (!is_good || spec.input < 0)
         return message_set(message,
-                           "--bytes is '%s'; allowed is none, or "
+                           "--bytes is '%s'; allowed: none, or "
                            "input=0...%d[,result=0...%d][,cv=0...100]",
                            source->bytes, BYTES_MOST, BYTES_MOST);
     if (spec.result < 0)

@@ -142,9 +142,9 @@ static bool draw_tasks(const struct workload_source *source,
     if (!read_synthetic(source->synthetic, &synthetic))
         return message_set(
             message,
-            "--synthetic is '%s'; allowed is lognormal, "
-            "exponential, uniform or constant, a colon and "
-            "n=1...%d, mean=1e-9...1e3 (s) or mean_us=0.001...1e9"
+            "--synthetic is '%s'; allowed: lognormal, exponential, uniform or "
+            "constant, then a colon and n=1...%d, mean=1e-9...1e3 (s) or "
+            "mean_us=0.001...1e9"
             "[,cv=0...100][,longest=1e-9...1e6][,nulls=0...1e9]",
             source->synthetic, WORKLOAD_TASKS_MOST);
     snprintf(workload->name, sizeof workload->name, "%s", source->synthetic);
@@ -285,7 +285,7 @@ static bool check_sum(const struct workload *workload, int iteration,
     if (sum_s <= SUM_S_MOST)
         return true;
     return message_set(message,
-                       "'%s': all tasks take %.3g s together; allowed: %.0e; "
+                       "'%s': all tasks together take %.3g s; allowed: %.0e; "
                        "shorten them with --scale",
                        workload->name, sum_s, SUM_S_MOST);
 }

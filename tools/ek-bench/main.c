@@ -42,7 +42,7 @@ static const struct bench_case {
     {"balance", bench_balance, false, false, false,
      "quality, migrations and time of the rebalancers: a minute"},
     {"plan", bench_plan, false, false, true,
-     "where a million items should go, and how good that is: half a minute"},
+     "ek_plan for a million items, and its quality: half a minute"},
     {"machine", bench_machine, false, true, true,
      "a file for ek-sim that describes this machine: seconds"},
 };
@@ -64,23 +64,24 @@ struct arguments {
 static const struct option options[] = {
     {"--repetitions", "N", AT(bench.repetitions),
      OPTION_INTEGER(1, BENCH_REPETITIONS_MAX),
-     .help = "1 ... 1000, interleaved (30)"},
+     .help = "repetitions of each case, interleaved: 1 ... 1000 (30)"},
     {"--tasks", "N", AT(bench.tasks), OPTION_LONG(1000, 10000000),
-     .help = "1000 ... 10000000 per repetition (100000)"},
+     .help = "tasks of a repetition: 1000 ... 10000000 (100000)"},
     {"--length", "US", AT(bench.length_us), OPTION_INTEGER(1, 1000),
-     .help = "loops: of --tasks tasks of so many us alone (1, 10 and 100)"},
+     .help = "loops: only tasks of this length in us (1, 10 and 100)"},
     {"--deque", "KIND", AT(deque), OPTION_WORD(deque_words),
      .help = "atomic or locked (atomic)"},
     {"--record", "FILE", AT(bench.record), OPTION_TEXT,
-     .help = "balance: the tasks of this record (.ekr) instead"},
+     .help = "balance: take the tasks of this record (.ekr)"},
     {"--workers", "N", AT(bench.workers), OPTION_INTEGER(1, 1000000),
-     .help = "balance: the record on so many alone; collections: per rank (1)"},
+     .help =
+         "balance: workers for the record; collections: workers per rank (1)"},
     {"--busy-ms", "N", AT(bench.busy_ms), OPTION_INTEGER(1, 100000),
-     .help = "tiles: a target's long task takes so long (1000)"},
+     .help = "tiles: length of the target's long task in ms (1000)"},
     {"--check", "FILE", AT(bench.check), OPTION_TEXT,
      .help = "machine: only read this file, and print it"},
     {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),
-     .help = "machine: known one, for what cannot be measured (this)"},
+     .help = "machine: preset for figures that cannot be measured (this)"},
     {"--json", NULL, AT(bench.json), OPTION_FLAG,
      .help = "one JSON object per case"},
 };
@@ -137,8 +138,8 @@ static bool check_cases(void *context, struct message *message)
         return message_set(message, "--json needs a case; allowed: %s, all",
                            list_cases(true, words));
     if ((alone > 0 || arguments->bench.check) && !(chosen == 1 && alone == 1))
-        return message_set(message, "machine, which --check needs, goes alone: "
-                                    "its output is a file");
+        return message_set(message, "--check needs machine, and machine goes "
+                                    "alone: its output is a file");
     return true;
 }
 

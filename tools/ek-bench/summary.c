@@ -66,7 +66,7 @@ static void print_two(const struct bench *bench)
     print_line("an atomic on a word that another core wrote", machine->atomic);
     print_line("a task copied from another core",
                machine->copy_byte * BENCH_SLOT);
-    print_line("so a steal of one task, about",
+    print_line("a steal of one task, about the sum",
                2 * machine->probe + 2 * machine->atomic +
                    machine->copy_byte * BENCH_SLOT);
 }
@@ -85,7 +85,7 @@ void bench_summary(const struct bench *bench)
     print_line("an empty iteration, one worker", run_empty(&own, 1));
     if (bench->cpus >= 2)
         print_two(&own);
-    printf("Tasks of %.2g us and more lose less than 1 %% to being tasks.\n"
+    printf("Tasks of %.2g us and more lose less than 1 %% to their overhead.\n"
            "`ek-bench --help` lists cases with their baselines; two ranks "
            "measure messages.\n",
            ns / 10);

@@ -301,11 +301,11 @@ static bool check_data(struct emulation *emulation, const struct row *row,
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
     if (lost == 0 && !wrong)
         return true;
-    return message_set(message,
-                       "%s, iteration %d: %lld results did not come home once"
-                       "%s",
-                       emulation->mode->name, row->iteration, (long long)lost,
-                       wrong ? ", and some data was wrong" : "");
+    return message_set(
+        message,
+        "%s, iteration %d: %lld results did not come home exactly once%s",
+        emulation->mode->name, row->iteration, (long long)lost,
+        wrong ? ", and some data was wrong" : "");
 }
 
 /* Nothing is lost and nothing ran twice. */
@@ -322,8 +322,8 @@ static bool check_iteration(struct emulation *emulation, const struct row *row,
         figures->tasks == (double)(emulation->run->workload->count + nulls))
         return true;
     return message_set(message,
-                       "%s, iteration %d: %lld of %lld tasks did not run once; "
-                       "%lld were executed, %lld null of %lld",
+                       "%s, iteration %d: %lld of %lld tasks did not run "
+                       "exactly once; %lld were executed, %lld null of %lld",
                        emulation->mode->name, row->iteration, (long long)wrong,
                        (long long)emulation->run->workload->count,
                        (long long)figures->tasks,

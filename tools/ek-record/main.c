@@ -27,19 +27,19 @@ static const char *type_words(void)
 
 static const struct option import_options[] = {
     {"--function", "NAME", AT(function), OPTION_TEXT,
-     .help = "of the tasks (task)"},
+     .help = "name of the tasks' function (task)"},
     {"--type", "f32|u32", AT(type), OPTION_WORD(type_words),
-     .help = "of the durations (f32)"},
+     .help = "type of the durations (f32)"},
     {"--scale", "NS", AT(scale_ns), OPTION_NUMBER(1e-30, 1e18),
      .help = "nanoseconds per unit (1000: microseconds)"},
     {"--ids", "FILE", AT(ids), OPTION_TEXT,
      .help = "32-bit ids of the tasks (0, 1, 2, ...)"},
     {"--gaps", NULL, AT(has_gaps), OPTION_FLAG,
-     .help = "the ids are differences to the one before"},
+     .help = "each id is a difference to the one before"},
     {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e18),
-     .help = "null tasks beside them (0)"},
+     .help = "number of null tasks besides (0)"},
     {"--every", "K", AT(every), OPTION_LONG(1, UINT32_MAX),
-     .help = "take each K-th task, from the first on (1)"},
+     .help = "take every K-th task, from the first on (1)"},
 };
 
 static void print_commands(FILE *stream);
@@ -48,12 +48,12 @@ static const struct command_line import_line = {
     OPTION_ROWS(import_options),
     .operand = take_file,
     .shared = &files_line,
-    .head = "Records of tasks and their durations: summaries, text, "
-            "import.\n\nusage: ek-record COMMAND ...\n\n",
+    .head = "Summarize, print and import records of tasks and their "
+            "durations.\n\nusage: ek-record COMMAND ...\n\n",
     .tail =
         "\nEVENKEEL_RECORD=FILE.ekr makes a program write a "
-        "record.\n" DOCUMENTS "/docs/how-to/record.md\nsays what is in it and "
-        "explains the columns of the summary.\n" EXIT_WORDS,
+        "record.\n" DOCUMENTS "/docs/how-to/record.md\ndescribes records and "
+        "the columns of the summary.\n" EXIT_WORDS,
     .list = print_commands};
 
 static const struct command {
@@ -65,14 +65,14 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"summary", "FILE", 1, &files_line, tool_summary,
-     "what each iteration of a record was: a table"},
+     "print a table with a row for each iteration"},
     {"text", "FILE", 1, &files_line, tool_text,
-     "the record as text, one line per task"},
+     "print the record as text, one line per task"},
     {"binary", "TEXT FILE", 2, &files_line, tool_binary,
-     "the text as a record; TEXT may be -"},
+     "make a record of the text; TEXT may be -"},
     {"import", "[options] RAW FILE", 2, &import_line, tool_import,
-     "little-endian 32-bit durations as a record of one worker\n"
-     "                             and one iteration; RAW may be -"},
+     "make a record of little-endian 32-bit durations: one worker\n            "
+     "                 and one iteration; RAW may be -"},
 };
 
 enum {

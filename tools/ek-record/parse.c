@@ -97,7 +97,8 @@ static ek_status take_name(struct parse *parse)
 {
     EKI_TRY(check_count(parse, 2));
     if (!eki_is_collection_name(parse->words[1], strlen(parse->words[1])))
-        return refuse(parse, "'%.100s' is no name of a collection",
+        return refuse(parse,
+                      "'%.100s' is not allowed as the name of a collection",
                       parse->words[1]);
     snprintf(parse->shape.name, sizeof parse->shape.name, "%s",
              parse->words[1]);
@@ -169,7 +170,8 @@ static ek_status take_function(struct parse *parse)
                       eki_record_functions_written(parse->writer));
     char *name = parse->words[2];
     if (!unescape(name) || !name[0] || strlen(name) >= sizeof parse->shape.name)
-        return refuse(parse, "a bad name of function %" PRIu64, number);
+        return refuse(parse, "the name of function %" PRIu64 " is not allowed",
+                      number);
     return eki_record_write_function(parse->writer, name);
 }
 
@@ -343,9 +345,9 @@ static ek_status take_task(struct parse *parse)
         return refuse(parse, "flags '%.100s'; version %d does not have all",
                       parse->words[4], parse->shape.version);
     if (!parse->is_open || parse->next_worker == 0)
-        return refuse(parse, "a task of no worker");
+        return refuse(parse, "a task before the first worker");
     if (parse->worker.families > 0)
-        return refuse(parse, "a task behind what tasks have spawned");
+        return refuse(parse, "a task after a line of spawned tasks");
     if (++parse->worker.count > parse->worker.executed - parse->worker.nulls)
         return refuse(parse, "more tasks than the worker has executed");
     return eki_record_pack_task(&parse->pack, &task) ? EK_OK : no_memory(parse);
@@ -361,10 +363,10 @@ static ek_status take_family(struct parse *parse)
     EKI_TRY(number_after(parse, "first", 3, UINT64_MAX, &family.first));
     EKI_TRY(number_after(parse, "count", 5, EKI_NUMBERS, &family.count));
     if (!parse->is_open || worker < 0)
-        return refuse(parse, "tasks that no worker has spawned");
+        return refuse(parse, "spawned tasks before the first worker");
     if (parse->shape.version <= EKI_RECORD_VERSION_DATA)
         return refuse(parse,
-                      "what a task has spawned; allowed from version %d on",
+                      "a line of spawned tasks; allowed from version %d on",
                       EKI_RECORD_VERSION_SPAWNED);
     if (family.first < parse->next_spawned || family.first >= end ||
         family.count < 1 || family.count > end - family.first ||
@@ -435,7 +437,7 @@ static ek_status take_line(struct parse *parse)
             EKI_TRY(begin_file(parse));
         return lines[i].take(parse);
     }
-    return refuse(parse, "'%.100s' begins no line", parse->words[0]);
+    return refuse(parse, "no line may begin with '%.100s'", parse->words[0]);
 }
 
 static ek_status read_lines(struct parse *parse, FILE *file)
@@ -445,7 +447,8 @@ static ek_status read_lines(struct parse *parse, FILE *file)
         parse->line++;
         size_t bytes = strlen(line);
         if (bytes == 0 || line[bytes - 1] != '\n')
-            return refuse(parse, "a line without end, or longer than %d bytes",
+            return refuse(parse,
+                          "a line has no end, or is longer than %d bytes",
                           LINE_BYTES - 2);
         line[bytes - 1] = '\0';
         split(parse, line);

@@ -21,69 +21,70 @@ static const char *mode_words(void)
 
 static const struct option options[] = {
     {"--workload", "TREE", AT(shared.source.tree), OPTION_TEXT,
-     .help = "instead: tasks that spawn, a tree that unfolds as they run: "
+     .help = "tasks that spawn, a tree that unfolds as they run: "
              "uts:T1, nqueens:14,cutoff=6 or bpc:n=64,depth=50"},
     {"--node-ns", "X", AT(node_ns), OPTION_NUMBER(0, 1e12),
-     .help = "that a node of uts, or a placement of nqueens, takes (60, 5)"},
+     .help = "time of a node of uts (60) or of a placement of nqueens (5)"},
     {"--ahead-ns", "N", AT(ahead_ns), OPTION_INTEGER(0, EKI_SIM_AHEAD_MOST),
-     .help = "short tasks of a tree that follow each other are simulated "
-             "together up to so long; 0: one by one (2000)"},
+     .help = "simulate successive short tasks of a tree together, up to this "
+             "time; 0: one by one (2000)"},
     {"--machine", "NAME", AT(machine), OPTION_TEXT,
      .help = "a preset or a machine file (this)"},
     {"--cores", "P,...", AT(cores), OPTION_TEXT,
-     .help = "of the job, of the next one, ... (one node)"},
+     .help = "cores of the job; a list runs several jobs (one node)"},
     {"--node-cores", "N", AT(node_cores), OPTION_INTEGER(1, EKI_ACTORS_MOST),
-     .help = "of a node, instead of the machine's"},
+     .help = "cores of a node (as the machine)"},
     {"--ranks-per-node", "R", AT(ranks_per_node), OPTION_INTEGER(1, 1024),
-     .help = "instead of the machine's"},
+     .help = "ranks of a node (as the machine)"},
     {"--rank-workers", "N,...", AT(rank_workers), OPTION_TEXT,
-     .help = "of the first rank, the second, ..., in turns; instead of all "
-             "that fit"},
+     .help =
+         "workers of the first rank, the second, ..., in turns (all that fit)"},
     {"--slowness", "X,...", AT(slowness), OPTION_TEXT,
      .help = "tasks take X times as long on the first node, the second, ..., "
              "in turns (1)"},
     {"--progress", "HOW", AT(progress), OPTION_WORD(progress_words),
-     .help = "server or polling, instead of the machine's"},
+     .help = "server or polling (as the machine)"},
     {"--order", "NAME", AT(order), OPTION_WORD(order_words),
-     .help = "of restored tasks: longest, executed or reversed (longest)"},
-    {"--start", "PLACE", AT(start), OPTION_TEXT,
-     .help = "record, block, dealt, uneven:N:M, owner: of the tile that it "
-             "adds to (record where workers fit, or block)"},
-    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
-     .help = "of each mode (5; of a tree 1)"},
-    {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
      .help =
-         "runs of each mode, with --seed and those after it; prints means (1)"},
+         "order of restored tasks: longest, executed or reversed (longest)"},
+    {"--start", "PLACE", AT(start), OPTION_TEXT,
+     .help = "where tasks start: record, block, dealt, uneven:N:M, or owner, "
+             "with the tile that a task adds to (record if the workers fit, "
+             "else block)"},
+    {"--iterations", "N", AT(iterations), OPTION_INTEGER(1, 10000),
+     .help = "iterations of each mode (5; with a tree 1)"},
+    {"--seeds", "N", AT(seeds), OPTION_INTEGER(1, 10000),
+     .help = "runs of each mode, with consecutive seeds from --seed on; prints "
+             "means (1)"},
     {"--jitter", "P[:MS]", AT(jitter), OPTION_TEXT,
      .help = "each worker pauses P percent of the time, for MS on average (1); "
-             "instead of the machine's"},
+             "default: as the machine"},
     {"--nulls", "N", AT(nulls), OPTION_LONG(0, 1e12),
-     .help = "null tasks: of all modes in their first iteration, of StealAll "
-             "in each (as many as the workload has, in StealAll alone)"},
+     .help = "null tasks: all modes run N in the first iteration, StealAll in "
+             "each (those of the workload, in StealAll alone)"},
     {"--null-ns", "X", AT(null_ns), OPTION_NUMBER(0, 1e9),
-     .help = "that each of them takes (a round trip of the machine)"},
+     .help = "time of a null task (a round trip of the machine)"},
     {"--mode", "HOW", AT(mode), OPTION_WORD(mode_words),
-     .help = "exact, sampled: steals that fail are drawn, or auto (auto)"},
+     .help = "exact; sampled: failed steals are drawn; or auto (auto)"},
     {"--deque", "KIND", AT(deque), OPTION_WORD(deque_words),
      .help = "atomic or locked (atomic)"},
     {"--utilization", "FILE", AT(utilization), OPTION_TEXT,
-     .help = "write the part of the workers in tasks over time, as CSV"},
+     .help = "write the share of workers that run tasks over time, as CSV"},
     {"--loads", "FILE", AT(loads), OPTION_TEXT,
-     .help = "write how many workers start with, and run, how much, as CSV"},
+     .help = "write how many workers start with, and run, which load, as CSV"},
     {"--backoff-ns", "N", AT(backoff_ns), OPTION_INTEGER(0, 1000000000),
-     .help = "thieves pause for so long at most before they ask another node "
-             "again; 0: not at all (as the library does, up to 1 ms)"},
+     .help = "longest pause of a thief before it asks another node again; 0: "
+             "none (as the library, up to 1 ms)"},
     {"--task-bytes", "B", AT(task_bytes), OPTION_LONG(0, 1000000000),
      .help = "data that travels with each task to another rank (0)"},
     {"--bytes-scale", "X,...", AT(bytes_scale), OPTION_TEXT,
-     .help = "times the bytes of --bytes, or of the record, ascending; each is "
-             "a job (1)"},
+     .help = "factors of the bytes of --bytes or the record, ascending; one "
+             "job each (1)"},
     {"--data", "HOW", AT(data), OPTION_WORD(data_words),
-     .help = "return: to where tasks began, or follow: with each restore "
+     .help = "return: results go home, or follow: each restore moves data "
              "(return)"},
     {"--data-bytes", "B", AT(data_bytes), OPTION_LONG(0, 1000000000000),
-     .help = "of data that a rank holds for others at most; 0: as the library "
-             "(0)"},
+     .help = "most data that a rank holds for others; 0: as the library (0)"},
     {"--pinned", "P", AT(pinned), OPTION_INTEGER(0, 100),
      .help = "percent of the tasks that stay on the rank where they start (0)"},
     {"--tiles", "SPEC", AT(tiles), OPTION_TEXT,
@@ -91,7 +92,8 @@ static const struct option options[] = {
              "gets=2,accumulates=1,bytes=12800,tiles=N,block=1,cache=MB,"
              "overlap=no,pattern=random"},
     {"--buffer-slots", "N", AT(buffer_slots), OPTION_INTEGER(2, 4096),
-     .help = "of each of a worker's two buffers (256, fewer in large jobs)"},
+     .help =
+         "slots of each of a worker's two buffers (256, fewer in large jobs)"},
     {"--balance-group", "N", AT(balance_group), OPTION_INTEGER(0, 1000000),
      .help = "workers of a group; 0: 256 (0)"},
     {"--balance-ppm", "N", AT(balance_ppm), OPTION_INTEGER(0, 1000000),
@@ -125,8 +127,7 @@ static bool check_tree(const struct arguments *arguments,
                    {"--bytes-scale", arguments->bytes_scale}};
     if (!source->tree)
         return arguments->node_ns < 0 ||
-               message_set(message, "--node-ns is for the nodes of a tree: "
-                                    "--workload");
+               message_set(message, "--node-ns needs a tree: --workload");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         if (refused[i].is_given)
             return message_set(message,
@@ -171,15 +172,15 @@ static bool check_all(void *context, struct message *message)
         return true;
     return message_set(
         message,
-        "--seed is %d, --seeds is %d; the last seed is to be at most %d",
+        "--seed is %d, --seeds is %d; the last seed must be at most %d",
         arguments->shared.source.seed, arguments->seeds, INT_MAX);
 }
 
 static void print_machines(FILE *stream)
 {
     fprintf(stream,
-            "\nMachines: %s.\n`this` has nodes of as many cores as are at "
-            "hand, and costs measured on one machine;\n`ek-bench machine` "
+            "\nMachines: %s.\n`this` has nodes with the cores of this machine, "
+            "and costs measured on one machine;\n`ek-bench machine` "
             "writes a machine file for yours.\n\n",
             eki_machine_presets());
 }
@@ -187,8 +188,8 @@ static void print_machines(FILE *stream)
 const struct command_line arguments_line = {
     OPTION_ROWS(options),
     .shared = &run_command_line,
-    .head = "What a run would do on a machine with so many cores.\n\n"
-            "The code that schedules, steals and rebalances runs in virtual "
+    .head = "Predict a run on a machine with so many cores.\n\nThe library's "
+            "own code schedules, steals and rebalances in virtual "
             "time.\n\nek-sim --record FILE | --synthetic SPEC [--machine "
             "NAME|FILE] [--cores P] ...\n\n",
     .tail = DOCUMENTS

@@ -78,8 +78,8 @@ static void print_job(const struct fastest *mover, const struct fastest *stayer,
                  mean);
     else if (!stayer->name)
         snprintf(text, sizeof text,
-                 "Every mode moves data, %s of them in an iteration of %s; "
-                 "static, among --modes, tells what that is worth.",
+                 "Every mode moves data: %s in an iteration of %s. Compare "
+                 "with static, one of --modes.",
                  moved, mover->name);
     else if (pays(mover->s, stayer->s))
         snprintf(text, sizeof text,
@@ -113,8 +113,8 @@ static void print_sizes(const struct paying *paying)
                  paying->cores, most);
     else
         snprintf(text, sizeof text,
-                 "On %d cores moving data pays up to %s for a task, and stops "
-                 "to pay before %s.",
+                 "On %d cores moving data pays up to %s for a task, and no "
+                 "longer pays at %s.",
                  paying->cores, most, least);
     verdict_print(text);
 }

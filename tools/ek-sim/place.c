@@ -60,10 +60,11 @@ static bool refuse_ranks(const struct eki_machine *machine,
     }
     return message_set(
         message,
-        "%lld cores of a node are to be divided among %lld "
-        "ranks%s; allowed: %s",
+        "%lld cores of a node cannot be divided among %lld ranks%s; allowed: "
+        "%s",
         (long long)machine->node_cores, (long long)machine->node_ranks,
-        machine->has_server ? ", a core of each its server's" : "",
+        machine->has_server ? ", each of which needs a core for its server"
+                            : "",
         allowed[0] != '\0' ? allowed : "more cores");
 }
 
@@ -80,8 +81,8 @@ static bool choose_nodes(struct run *run, struct message *message)
     int rest = cores % (int)machine->node_cores;
     if (rest != 0)
         return message_set(message,
-                           "--cores is %d; '%s' has nodes of %lld: the next "
-                           "that fit are %d and %d",
+                           "--cores is %d; '%s' has nodes of %lld cores: the "
+                           "next that fit are %d and %d",
                            cores, machine->name, (long long)machine->node_cores,
                            cores - rest,
                            cores - rest + (int)machine->node_cores);
@@ -192,8 +193,8 @@ static bool read_cores(const char *text, struct sweep *sweep,
         if (bytes == 0 || end != at + bytes || cores < 1 ||
             cores > EKI_ACTORS_MOST)
             return message_set(message,
-                               "--cores has '%.*s'; allowed are integers from "
-                               "1 to %d, separated by commas",
+                               "--cores has '%.*s'; allowed: integers from 1 "
+                               "to %d, separated by commas",
                                bytes < 40 ? bytes : 40, at, EKI_ACTORS_MOST);
         sweep->runs[sweep->count].cores = (int)cores;
         is_more = *end == ',';
@@ -213,11 +214,11 @@ static bool read_scales(const struct arguments *arguments, struct sweep *sweep,
     *values = 1;
     bool is_good = !text || read_list(&list, values, scales, message);
     for (int i = 1; is_good && i < scales; i++)
-        is_good = values[i] > values[i - 1] ||
-                  message_set(message,
-                              "--bytes-scale is '%s'; allowed: "
-                              "numbers that ascend",
-                              text);
+        is_good =
+            values[i] > values[i - 1] ||
+            message_set(message,
+                        "--bytes-scale is '%s'; allowed: ascending numbers",
+                        text);
     for (int i = jobs * scales - 1; is_good && i >= 0; i--) {
         sweep->runs[i].cores = sweep->runs[i / scales].cores;
         sweep->runs[i].bytes_scale = values[i % scales];

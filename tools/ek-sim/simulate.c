@@ -63,7 +63,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
                       struct message *message)
 {
     if (simulation->is_memory_out) {
-        message_set(message, "%s: there was no memory", simulation->mode->name);
+        message_set(message, "%s: no memory", simulation->mode->name);
         return EXIT_FAILED;
     }
     if (end == EKI_SIM_END_OVER && !simulation->is_wrong)
@@ -80,7 +80,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
                 "%s, iteration %d: %" PRId64 " of %" PRId64 " tasks started%s",
                 simulation->mode->name, simulation->iteration + 1,
                 tasks_started(simulation), tasks_expected(simulation),
-                end == EKI_SIM_END_STUCK ? "; nothing moves any more"
+                end == EKI_SIM_END_STUCK ? "; nothing happens any more"
                                          : ", not each once");
     return EXIT_FAILED;
 }

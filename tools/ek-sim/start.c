@@ -62,12 +62,13 @@ bool choose_start(struct run *run, struct message *message)
                            "uneven:N:M (N, M: 1 ... 999999999), owner",
                            start);
     if (run->start == START_OWNER && run->tiles.accumulates < 1)
-        return message_set(message, "--start is 'owner', but tasks add to no "
-                                    "tile; allowed with --tiles "
-                                    "accumulates=1 or more");
+        return message_set(message,
+                           "--start is 'owner', but no task adds to a tile; "
+                           "allowed with --tiles accumulates=1 or more");
     if (run->start == START_RECORD && workload->workers == 0)
-        return message_set(message, "--start is 'record', but there is none; "
-                                    "allowed: block, dealt, uneven:N:M, owner");
+        return message_set(message,
+                           "--start is 'record', but there is no record; "
+                           "allowed: block, dealt, uneven:N:M, owner");
     /* Large jobs need the memory. */
     if (run->is_last && run->start != START_RECORD) {
         free(workload->ran_on);

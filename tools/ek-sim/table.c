@@ -174,12 +174,11 @@ static void print_workload(const struct run *run)
            run->name, run->source->scale, workload->count, workload->sum_s,
            workload_spawns(workload) ? "chain " : "", workload->longest_s);
     if (workload_spawns(workload))
-        printf("%" PRId64
-               " of them are there at first, the others are spawned; "
+        printf("%" PRId64 " of them exist at first, the others are spawned; "
                "average parallelism %.4g\n",
                workload->seeds, workload->sum_s / workload->longest_s);
     print_machine(run);
-    printf("%.4g tasks a worker; ideal %.5g s, bound %.5g s; ",
+    printf("%.4g tasks per worker; ideal %.5g s, bound %.5g s; ",
            (double)workload->count / run->workers, ideal_s(run), bound_s(run));
 }
 

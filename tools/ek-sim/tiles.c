@@ -124,7 +124,7 @@ bool tiles_read(const char *text, struct tiles_plan *plan,
     }
     return is_good ||
            message_set(message,
-                       "--tiles is '%s'; allowed are, separated by commas, "
+                       "--tiles is '%s'; allowed, separated by commas: "
                        "gets=0...%d, accumulates=0...%d, bytes=8...1e9, "
                        "tiles=1...1e12, block=1...1e12, cache=0...1e6 (MB), "
                        "overlap=no or yes, pattern=random or product",

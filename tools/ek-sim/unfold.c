@@ -64,8 +64,8 @@ struct unfold *unfold_open(const struct arguments *arguments,
                     kind->name, kind->allowed);
     if (is_good && arguments->node_ns >= 0 && kind->node_ns == 0)
         is_good = message_set(message,
-                              "--node-ns is not for %s, which says how long "
-                              "its tasks take: %s:%s",
+                              "--node-ns does not go with %s, which has "
+                              "durations of its own: %s:%s",
                               kind->name, kind->name, kind->allowed);
     if (!is_good) {
         unfold_close(unfold);

@@ -70,8 +70,8 @@ static void spawn(const void *tree, const void *node,
 
 const struct unfold_kind unfold_queens = {
     .name = "nqueens",
-    .allowed = "N[,cutoff=C], N from 1 to 18, C from 0 to 18: with so many "
-               "rows filled a task visits all below (18)",
+    .allowed = "N[,cutoff=C], N from 1 to 18, C from 0 to 18: from row C on "
+               "one task visits everything below (18)",
     .nodes = "nodes",
     .found = "solutions",
     .node_bytes = sizeof(struct queens_node),

@@ -138,8 +138,8 @@ const struct unfold_kind unfold_uts = {
     .allowed =
         "TREE[,KEY=X,...], TREE is T1 ... T5, T1L ... T3L, T1XL, T1WL "
         "or T3WL, or a type: bin, geo, hybrid, balanced; KEY is b, d, "
-        "r, q, m, a or f, as the options of UTS, or cutoff: from that "
-        "height on a task visits all below; q x m is at most 1.001, b at most "
+        "r, q, m, a or f, as the options of UTS, or cutoff: from that depth on "
+        "one task visits everything below; q x m is at most 1.001, b at most "
         "1e7, and b and d are above 1 where a is 1",
     .nodes = "nodes",
     .found = "leaves",
