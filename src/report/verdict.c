@@ -119,10 +119,10 @@ static void append_coarse(const struct eki_verdict_run *run, double part,
                                       .longest_s = run->longest_s,
                                       .above = -1,
                                       .function = run->function};
-    eki_append(text, bytes,
-               "%.0f %% of the time passed behind the longest "
-               "task: ",
-               part);
+    eki_append(
+        text, bytes,
+        "workers waited behind the longest task for %.0f %% of the time: ",
+        part);
     eki_verdict_tasks(&tasks, text, bytes);
 }
 
@@ -130,8 +130,8 @@ static void append_starved(const struct eki_verdict_run *run, double part,
                            char *text, size_t bytes)
 {
     eki_append(text, bytes,
-               "%d workers shared %d core%s, and waited for one for %.0f %% of "
-               "the time; ",
+               "%d workers shared %d core%s, and waited for a core for %.0f %% "
+               "of the time; ",
                run->workers, run->cores, run->cores == 1 ? "" : "s", part);
     if (run->cpus < run->online)
         eki_append(text, bytes,
@@ -289,10 +289,11 @@ bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
     }
     double each = (double)tasks->tasks / tasks->workers;
     if (tasks->workers > 1 && each < TASKS_FEW) {
-        eki_append(text, bytes,
-                   "%.3g tasks a worker are few for any policy: cut them into "
-                   "%.0f or more",
-                   each, (double)tasks->workers * TASKS_FEW);
+        eki_append(
+            text, bytes,
+            "%.3g tasks per worker are too few for any policy: cut them into "
+            "%.0f or more",
+            each, (double)tasks->workers * TASKS_FEW);
         return true;
     }
     return false;

@@ -65,7 +65,8 @@ static void the_longest_task_explains_idleness(void)
     run.longest_s = 1.8;
     run.function = "fock";
     expect_run(&run,
-               "40 % of the time passed behind the longest task: the longest "
+               "workers waited behind the longest task for 40 % of the time: "
+               "the longest "
                "task (fock) is 1.8 x the ideal time: no policy helps beyond 2 "
                "workers; cut tasks above 1 s");
     /* Not where it explains less than the rest. */
@@ -85,14 +86,16 @@ static void workers_without_cores_are_told_where_cores_are(void)
     struct eki_verdict_run run = run_of(40);
     run.starved_s = run.starved_in_tasks_s = 20;
     run.cores = 2;
-    expect_run(&run, "4 workers shared 2 cores, and waited for one for 50 % of "
-                     "the time; start 2: EVENKEEL_WORKERS, or fewer ranks");
+    expect_run(&run,
+               "4 workers shared 2 cores, and waited for a core for 50 % of "
+               "the time; start 2: EVENKEEL_WORKERS, or fewer ranks");
     run.cores = 1;
     run.cpus = 1;
     run.online = 64;
-    expect_run(&run, "4 workers shared 1 core, and waited for one for 50 % of "
-                     "the time; ranks are bound to 1 of 64: mpirun --bind-to "
-                     "none, or --map-by slot:PE=THREADS");
+    expect_run(&run,
+               "4 workers shared 1 core, and waited for a core for 50 % of "
+               "the time; ranks are bound to 1 of 64: mpirun --bind-to "
+               "none, or --map-by slot:PE=THREADS");
     run.cores = 4;
     expect_run(&run, BUSY("50"));
     CHECK_NEAR(eki_verdict_efficiency(&run), 0.5, 1e-12);
@@ -230,8 +233,9 @@ static void few_tasks_leave_no_choice(void)
 {
     struct eki_verdict_tasks tasks = {
         .tasks = 30, .workers = 10, .sum_s = 30, .longest_s = 2};
-    expect_tasks(&tasks, "3 tasks a worker are few for any policy: cut them "
-                         "into 100 or more");
+    expect_tasks(&tasks,
+                 "3 tasks per worker are too few for any policy: cut them "
+                 "into 100 or more");
     tasks.tasks = 100;
     expect_tasks(&tasks, "");
     tasks.workers = 1;
