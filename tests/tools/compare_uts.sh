@@ -34,7 +34,7 @@ CLANG=./liar "$tool" "$build" --problems queens:10 --rounds 1 >out 2>err &&
 says "queens:10 by 'OpenMP tasks, ./liar', 1 workers: 725, not 724"
 
 "$tool" "$build" --problems T1,T9 >out 2>err && fail 'not refused'
-says "'T9' is none of T1 "
+says "--problems has 'T9'; allowed: T1 "
 "$tool" "$build" --rounds 0 >out 2>err && fail 'not refused'
-says '--rounds 0 is below 1'
+says '--rounds is 0; allowed: 1 and more'
 exit $status
