@@ -31,7 +31,7 @@ const struct command_line arguments_line = {
     .tail = "\nOnly StealAll runs null tasks. EVENKEEL_* variables take "
             "effect, except\nEVENKEEL_WORKERS and, with --compare, "
             "EVENKEEL_RESTORE and EVENKEEL_STEAL.\n\n" DOCUMENTS
-            "/docs/how-to/emulate.md\nexplains the columns.\n" EXIT_WORDS,
+            "/docs/how-to/emulate.md\nexplains the results.\n" EXIT_WORDS,
     .check = check_repeat};
 
 const struct arguments arguments_default = {.shared.source = RUN_SOURCE_INIT,

@@ -193,8 +193,8 @@ const struct command_line arguments_line = {
             "time.\n\nek-sim --record FILE | --synthetic SPEC [--machine "
             "NAME|FILE] [--cores P] ...\n\n",
     .tail = DOCUMENTS
-    "/docs/how-to/predict-a-machine.md\nexplains the model and the "
-    "columns.\n" EXIT_WORDS,
+    "/docs/how-to/predict-a-machine.md\nshows how to use it, and links the "
+    "model and the columns.\n" EXIT_WORDS,
     .add = print_machines,
     .check = check_all};
 
