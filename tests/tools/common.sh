@@ -63,9 +63,8 @@ answers() {
     for asked in -h --help; do
         run 0 "$@" $asked
         [ "$(grep -c '^  --version ' out)" -eq 1 ] || fail "$asked: $(cat out)"
-        document=$(sed -n 's,^\(/.*/[a-z-]*\.md\)$,\1,p' out)
-        [ -f "$docs/${document##*/docs/}" ] ||
-            fail "$asked sends to '$document'"
+        document=$(sed -n 's,^/.*/docs/\([a-z/-]*\.md\)$,\1,p' out)
+        [ -f "$docs/$document" ] || fail "$asked sends to '$document'"
     done
     full --help
     run 0 "$@" --version
