@@ -268,15 +268,15 @@ static void the_simplest_mode_that_is_enough_is_named(void)
 {
     expect_modes((double[]){2, 1, 0.995}, 0.002,
                  "StealRet (retain, random) is enough: hierarchical gains 0.3 "
-                 "%, restoring takes 2 ms; it comes to 90 % of the best "
+                 "%, restoring costs it 2 ms; it comes to 90 % of the best "
                  "possible");
     expect_modes((double[]){2, 1, 0.99}, 0.06,
                  "StealRet (retain, random) is enough: hierarchical takes 5.0 "
-                 "% longer, restoring takes 60 ms; it comes to 90 % of the "
+                 "% longer, restoring costs it 60 ms; it comes to 90 % of the "
                  "best possible");
     expect_modes((double[]){1, 1, 1}, 0.06,
                  "static (original, none) is enough: StealRet is as fast, "
-                 "restoring takes 0 s; it comes to 90 % of the best "
+                 "restoring costs it 0 s; it comes to 90 % of the best "
                  "possible");
     expect_modes((double[]){2, 1.25, 0.99}, 0.01,
                  "hierarchical (hierarchical, none) is the fastest, 25.0 % "

@@ -145,7 +145,7 @@ static void append_enough(const struct compared_mode *mode,
         eki_append(text, bytes, "takes %.1f %% longer", -100 * gain);
     else
         eki_append(text, bytes, "is as fast");
-    eki_append(text, bytes, ", restoring takes %s",
+    eki_append(text, bytes, ", restoring costs it %s",
                eki_seconds(next->restore_s).text);
 }
 
