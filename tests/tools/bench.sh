@@ -18,7 +18,7 @@ for way in threads processes nodes; do
     has steal 3 "$way: task to task"
     has process 4 "$way: "
 done
-has service 4
+has service 3
 has counter 8 '(processes|nodes): (seeds|a range) of (10|100) us'
 for us in 1 10 100; do
     has loops 16 "threads, $us us: "
