@@ -15,8 +15,8 @@
  *
  * MANY: workers beyond which EK_RESTORE_AUTO decides in groups.  No run chose
  * it.  One rank decides a million tasks of 2,400 workers within 20 ms as well
- * as can be (ek-bench balance), but on the modelled network of hopper it needs
- * three times as long as groups do (docs/how-to/predict-a-machine.md).
+ * as can be (ek-bench balance), but on the network of hopper, simulated, it
+ * needs three times as long as groups do (ek-sim).
  */
 enum {
     GROUP = 256,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the bytes of a record are: docs/how-to/record.md as numbers; and what
- * the files that read it share.  For this module only.
+ * Where the bytes of a record are: docs/reference/file-formats.md as numbers;
+ * and what the files that read it share.  For this module only.
  */
 #ifndef EKI_RECORD_LAYOUT_H
 #define EKI_RECORD_LAYOUT_H

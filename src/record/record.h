@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * record: a run's tasks and durations in a file of the format EKRECORD, which
- * docs/how-to/record.md describes byte by byte.
+ * docs/reference/file-formats.md describes byte by byte.
  *
  * A writer and a reader of files, which know no ranks, and a recording: what
  * all ranks of a collection write together.

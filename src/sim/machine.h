@@ -4,8 +4,7 @@
  *
  * LogGP between nodes (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), and
  * what decides more than all of it: the time of a server for one active
- * message.  docs/how-to/predict-a-machine.md tells where each figure comes
- * from.
+ * message.  docs/reference/file-formats.md tells where each figure comes from.
  */
 #ifndef EKI_SIM_MACHINE_H
 #define EKI_SIM_MACHINE_H

@@ -39,8 +39,8 @@ head -n 2 out | cut -d, -f1-6 | tr '\n' ' ' | grep -qxF \
     fail "rows: $(cat out)"
 # Every column has its words.
 for name in $(head -n 1 out | tr ',' '\n' | sed 's/_deviation$//'); do
-    sed -n '/^## CSV/,/^## U/p' "$docs/how-to/predict-a-machine.md" | grep -qF "\`$name\`" ||
-        fail "simulation.md does not say what $name is"
+    sed -n '/^## CSV/,$p' "$docs/reference/file-formats.md" |
+        grep -qF "\`$name\`" || fail "file-formats.md does not say what $name is"
 done
 run 0 ${small% --csv} --cores 24,48
 [ "$(grep -c '^hopper: [12] nodes of 24 cores' out)" -eq 2 ] ||

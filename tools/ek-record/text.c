@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A record as text, one line per task; docs/how-to/record.md says what it
- * means. */
+/* A record as text, one line per task; docs/reference/file-formats.md says what
+ * it means. */
 #include "tool.h"
 
 #include <inttypes.h>
