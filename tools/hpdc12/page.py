@@ -6,31 +6,51 @@ from hpdc12.figures import Figures
 HEAD = """\
 # {title}
 
-Lifflander, Krishnamoorthy, Kale: *Work stealing and persistence-based load balancers for iterative overdecomposed
-applications*, HPDC 2012, with the engine of this library on simulated machines ([predict-a-machine.md](../how-to/predict-a-machine.md)). `{command}` \
-writes this page and its plots, and changes no digit of it on another machine.
+The figures and tables of Lifflander, Krishnamoorthy, Kale: *Work stealing and persistence-based
+load balancers for iterative overdecomposed applications*, HPDC 2012. The engine of this library
+runs them on simulated machines ([simulation.md](../explain/simulation.md)).
+`{command}` writes this page and its plots, with the same digits on any machine.
 
-**Tasks** are those of the paper's benchmarks. HF: chains of beryllium atoms 2.6 bohr apart, counted by `hf_be --count`. TCE: the
-paper's tensor contraction, counted by `tensor_contraction --count`. A task of it is a product of two tiles or, as "TCE tiles", a tile
-of C with all its products; it takes {study.OPERATION_NS} ns an operation, 85 % of the peak of a core, and {study.BYTE_NS} ns a byte that it gets or accumulates, a
-worker's share of the 5 GB/s of a node. Durations are those of Hopper on all three machines, and know no caches: super-linear
-speed-up cannot show.
+**Tasks** are those of the paper's benchmarks, counted without computing them:
 
-**One figure is fitted**: an integral takes {study.INTEGRAL_NS} ns in Figures 5 to 10, with which our Steal takes the paper's 50 s on 2,400 cores of Hopper.
-At {study.INTEGRAL_TABLE3_NS} ns, which Table 3 implies with its ideal of 48 s on 2,400 cores, tasks take 115,224 core-seconds. The 2,300 cores that work (a core of 24 is
-the server's) take 50.1 s for these at best, and the paper measured 48.9 s. Table 3 has {study.INTEGRAL_TABLE3_NS} ns, and every core is a worker there.
+- HF: chains of beryllium atoms 2.6 bohr apart (`hf_be --count`).
+- TCE: the paper's tensor contraction (`tensor_contraction --count`). A task is a product of two
+  tiles or, as "TCE tiles", a tile of C with all its products. An operation takes
+  {study.OPERATION_NS} ns, 85 % of the peak of a core. A byte that is got or accumulated takes
+  {study.BYTE_NS} ns, a worker's share of the 5 GB/s of a node.
 
-**As printed.** A worker shows half of its local tasks when it shows none, and takes back half; a thief draws one worker of the job and
-takes half of what that one shows, rounded up; it asks again at once (`--steal hpdc12 --deque locked`). Restored tasks keep the order in
-which they ran (`--order executed`). A worker shows up to {study.SLOTS} tasks, {study.MORE_SLOTS} on fewer than {study.MANY_CORES} cores with more than {study.MANY_TASKS} tasks each. The
-rebalancer is Algorithm 2 with C = D = 1.003 and branching 3. Iteration 0 runs all tasks, with
-the null ones, which then leave; the others stay where they ran, and are the start of iteration 1. A null task takes a small get in HF and
-{study.NULL_NS} ns, a look at symmetry, in TCE. Steal has no iteration 0: it begins each time from contiguous blocks of the tasks that are not
-null. To save time, runs of Be512 on Titan and Intrepid begin so, too, but for StealRet at the largest size.
+Durations are those of Hopper on all three machines. They know no caches, which hides super-linear
+speed-up.
 
-**Ours** are this library's defaults, from the same blocks. Steals that fail are drawn (`--mode sampled`). Figures of several seeds are means, ± half of the
-interval of 95 % unless a table says otherwise. "% of best" is the paper's efficiency: against the best performance of any way at any
-number of cores for the same tasks; "% of ideal" is work / workers / time. Plots need gnuplot.
+**One figure is fitted**, the time of an integral. In Figures 5 to 10 it is {study.INTEGRAL_NS} ns,
+with which our Steal takes the paper's 50 s on 2,400 cores of Hopper. In Table 3 it is
+{study.INTEGRAL_TABLE3_NS} ns, as implied by its ideal of 48 s on 2,400 cores, all of which work.
+One time does not fit both. At {study.INTEGRAL_TABLE3_NS} ns tasks take 115,224 core-seconds. The 2,300
+cores that work in Figure 10 (one core of 24 is the server's) need at least 50.1 s for these, and the
+paper measured 48.9 s.
+
+**As printed** (`--steal hpdc12 --deque locked --order executed`):
+
+- A worker that shows no task releases half of its local ones. It also takes back half. It shows up
+  to {study.SLOTS} tasks, or {study.MORE_SLOTS} on fewer than {study.MANY_CORES} cores with more than
+  {study.MANY_TASKS} tasks each.
+- A thief draws one worker of the job and takes half of the tasks that this worker shows, rounded
+  up. It asks again at once.
+- Restored tasks keep the order in which they ran.
+- The rebalancer is Algorithm 2 with C = D = 1.003 and branching 3.
+- Iteration 0 runs all tasks, with the null ones, which then leave. The others stay where they ran
+  and are the start of iteration 1.
+- A null task takes a small get in HF. In TCE it takes {study.NULL_NS} ns, a look at symmetry.
+- Steal has no iteration 0. It begins each iteration from contiguous blocks of the tasks that are not
+  null. To save time, runs of Be512 on Titan and Intrepid begin in the same way, except StealRet at
+  the largest size.
+
+**Ours** are this library's defaults, from the same blocks. Failed steals are drawn
+(`--mode sampled`).
+
+**Figures.** Those of several seeds are means, ± half of the interval of 95 % unless a table says
+otherwise. "% of best" is the paper's efficiency: against the best performance of any way at any
+number of cores for the same tasks. "% of ideal" is work / workers / time. Plots need gnuplot.
 """
 
 
@@ -131,9 +151,9 @@ def few_tasks(figures):
             for way in ("stealret-12", "stealret")))
              for job in figures.jobs() if figures.tasks(job) < study.FEW_TASKS and
              figures.results.has(job, "stealret")]
-    return ("Below ten tasks a core efficiency deteriorates, the paper says. "
-            "Jobs below {:d}, StealRet, last iteration, % of best as printed / "
-            "ours: ".format(study.FEW_TASKS) + "; ".join(found) +
+    return ("The paper says that efficiency deteriorates below ten tasks a "
+            "core. Jobs below {:d}, StealRet, last iteration, % of best as "
+            "printed / ours: ".format(study.FEW_TASKS) + "; ".join(found) +
             ".\n\n") if found else ""
 
 
@@ -242,15 +262,15 @@ def write(chosen, results, folder, drawn):
         last_iterations(figures), few_tasks(figures) +
         picture(drawn, folder, "figure5", "Efficiency by cores"),
         "## Figure 6: rebalanced\n",
-        "Iteration 1 steals, 2 runs the same placement and nobody steals, from "
-        "3 on the rebalancer comes before each. % of best:\n",
+        "Iteration 1 steals. Iteration 2 runs the same placement without steals. "
+        "From iteration 3 on the rebalancer comes before each. % of best:\n",
         by_iteration(figures, balanced, relative) + "\n" +
         picture(drawn, folder, "figure6", "Efficiency by iterations"),
         "## Figure 7: retained\n", "% of best:\n",
         by_iteration(figures, RETAINED, relative) + "\n" +
         picture(drawn, folder, "figure7", "Efficiency by iterations"),
-        "Tasks that a worker ran, in iteration 0 with the null ones, mean ± "
-        "deviation over workers:\n",
+        "Tasks that a worker ran, mean ± deviation over workers. Iteration 0 "
+        "includes the null ones.\n",
         retained(figures, "worker_tasks", 1) + "\n" +
         picture(drawn, folder, "figure7-tasks", "Tasks by iterations"),
         "## Figure 8: steals attempted by a worker\n",

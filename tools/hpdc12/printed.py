@@ -5,27 +5,38 @@ from collections import namedtuple
 from hpdc12 import study
 
 BESIDE = """\
-What the text and the table of the paper state; the curves of its figures are not at hand as numbers. The verdict is on "as printed". It
-agrees where it is within 5 points of a gain, 25 % of steals, ratios and Table 3's ranges, 10 % of its largest loads, and 5 % of seconds
-of Figure 10; else it is higher or lower. Where the paper has "more than" (>), an efficiency agrees up to 5 points above
-that, the ratio up to a quarter above it. The last column has runs with one thing changed.
+The values are those in the text and the table of the paper. The curves of its figures are not at
+hand as numbers. The verdict is on "as printed": a value agrees within
+
+- 5 points of a gain,
+- 25 % of steals, ratios and Table 3's ranges,
+- 10 % of Table 3's largest loads,
+- 5 % of the seconds of Figure 10.
+
+Otherwise it is higher or lower. Where the paper says "more than" (>), an efficiency agrees up to 5
+points above, the ratio up to a quarter above. The last column has runs with one thing changed.
 """
 
 READINGS = """\
-The print with one habit changed, from contiguous blocks where a row does not say otherwise: % of ideal / steals attempted / successful,
-a worker. getTask and addTask release half of the local part; whether one task alone is released the print leaves open. restore() adds
-tasks with addTask, which in the literal reading reverses them with every iteration; "as printed" keeps their order. With our deque a
-worker shows all but a millisecond of its tasks, and a thief takes from the fullest of a node.
+Each row changes one habit of the print. Runs begin from contiguous blocks unless the row says
+otherwise. A cell has % of ideal / steals that a worker attempted / those that succeeded.
+
+getTask and addTask release half of the local part; the print leaves open whether they release a
+task that is alone. restore() adds tasks with addTask, which in the literal reading reverses them in
+every iteration; "as printed" keeps their order. With our deque a worker shows all but a millisecond
+of its tasks, and a thief takes from the fullest worker of a node.
 """
 
 TABLE3 = """\
-Tasks sorted by their durations and dealt round-robin, every n-th worker getting m for one; then one rebalance. The largest load is
-that of the iteration before it; % over ideal that of the iteration after; seconds those of the rebalance, on the simulated machine:
-moving the tasks' descriptors included. All cores are workers. Two more instances, of log-normal tasks (deviation / mean: 0.87), have the
-same sum and the same longest task.
+Tasks are sorted by their durations and dealt round-robin; every n-th worker gets m for one of the
+others. One rebalance follows. The largest load is that of the iteration before it, % over ideal that
+of the iteration after it. Seconds are those of the rebalance on the simulated machine, with the time
+to move the tasks' descriptors. All cores are workers. Two more instances, of log-normal tasks
+(deviation / mean: 0.87), have the same sum and the same longest task.
 
-The paper's seconds of Algorithm 1 come to 0.6–1.2 ms for each core on 19,200 and 38,400 cores; on 4,800 they are 0.16–2.4 ms, by (n, m).
-What makes them so, its text does not say, and nothing here is fitted to it.
+The paper's seconds of Algorithm 1 come to 0.6–1.2 ms for each core on 19,200 and 38,400 cores. On
+4,800 cores they are 0.16–2.4 ms, by (n, m). Its text does not say why, and nothing here is fitted to
+it.
 """
 
 # A value of the paper: where it stands, of what, its text; `look` returns ours
@@ -240,9 +251,9 @@ def off_figure10(figures):
         for kind, name in enumerate(names) if job else ():
             off[kind].append(100 * abs(
                 figures.of(job, name, -1, "makespan_s").mean / value - 1))
-    return ("As printed and simulated the six times that the paper states are "
-            "off by {:.1f} % on average, ours by {:.1f} %; nothing but the "
-            "nanoseconds of an integral is fitted.\n\n".format(
+    return ("As printed and simulated, the six times that the paper states are "
+            "off by {:.1f} % on average, ours by {:.1f} %. Only the "
+            "nanoseconds of an integral are fitted.\n\n".format(
                 *(sum(of) / len(of) for of in off))) if off[0] else ""
 
 
