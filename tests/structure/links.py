@@ -25,7 +25,7 @@ VARIABLE = re.compile(r"\bEVENKEEL_[A-Z_]*")
 SNAKE = re.compile(r"(?<![\w$-])[A-Za-z]\w*_\w+")
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 MESON = re.compile(r"(?<![\w-])-D([a-z]\w*)")
-LIBRARIES = ("GA_", "NGA_", "Zoltan_", "ZOLTAN_")
+LIBRARIES = ("ADLB_", "GA_", "NGA_", "Zoltan_", "ZOLTAN_")
 FOLDERS = "cli|docs|examples|include|mpi|package|src|tests|tools|workloads"
 FILE = re.compile(rf"(?<![\w/.-])((?:{FOLDERS})/[\w./-]*\w|"
                   r"[\w./-]*\w\.(?:[ch]|cc|hpp|sh|py|pml))\b")
@@ -79,13 +79,14 @@ class Repository:
         self.used.add(name)
         return name in self.foreign or name.startswith(LIBRARIES)
 
-    def has_file(self, name, page):
-        """Whether there is that file: from the root, the page, or anywhere."""
+    def has_file(self, name, page, made):
+        """Whether there is that file: made on the page, from the root, from the
+        page, or anywhere."""
         ending = "/" + name.lstrip("./")
         for folder in (ROOT, (ROOT / page).parent):
             if (folder / name).exists() or (folder / (name + ".c")).exists():
                 return True
-        if re.search(r"[A-Z]{3,}|-rel\b", name):  # a placeholder: NAME.pml
+        if name in made or re.search(r"[A-Z]{3,}", name):  # such as NAME.pml
             return True
         return any(("/" + file).endswith(ending) for file in self.files)
 
@@ -97,7 +98,7 @@ def is_known(name, names):
     return name in names
 
 
-def unknown(repository, page, part):
+def unknown(repository, page, part, made):
     """What the part names that does not exist."""
     if part.kind == "code":
         spans = [part.text] if part.info[0] != "text" else []
@@ -131,7 +132,7 @@ def unknown(repository, page, part):
                     not repository.is_foreign("-D" + option):
                 yield f"no option -D{option}"
         for name in FILE.findall(span):
-            if not repository.has_file(name, page) and \
+            if not repository.has_file(name, page, made) and \
                     not repository.is_foreign(name):
                 yield f"no file {name}"
 
@@ -181,7 +182,9 @@ def main():
     for page in documents.documents():
         text = (ROOT / page).read_text(encoding="utf-8")
         leads_to[page] = set()
-        for part in documents.parts(text):
+        parts = documents.parts(text)
+        made = {part.info[1] for part in parts}
+        for part in parts:
             place = f"{page}:{part.line}"
             found = [] if part.kind == "code" else \
                 documents.LINK.findall(
@@ -198,7 +201,7 @@ def main():
                     faults.append(f"{place}: {fault}")
             if page != HISTORY and not documents.is_generated(page):
                 faults += [f"{place}: {fault}"
-                           for fault in unknown(repository, page, part)]
+                           for fault in unknown(repository, page, part, made)]
     if (ROOT / INDEX).exists():
         faults += unreachable(leads_to)
     faults += check_lists(repository)
