@@ -21,7 +21,7 @@ HISTORY = pathlib.Path("CHANGELOG.md")
 INDEX = pathlib.Path("docs/index.md")
 
 OURS = re.compile(r"\b(?:ek|eki|EK|EKI)_\w*")
-VARIABLE = re.compile(r"\bEVENKEEL_[A-Z_]*")
+VARIABLE = re.compile(r"\bEVENKEEL_[A-Z0-9_]*")
 SNAKE = re.compile(r"(?<![\w$-])[A-Za-z]\w*_\w+")
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 MESON = re.compile(r"(?<![\w-])-D([a-z]\w*)")
@@ -68,7 +68,7 @@ class Repository:
         self.meson = set(re.findall(r"option\('(\w+)'", options))
         table = ROOT / "docs/reference/environment.md"
         self.variables = set(re.findall(
-            r"^\|? ?`(EVENKEEL_[A-Z_]*)`", table.read_text(encoding="utf-8"),
+            r"^\|? ?`(EVENKEEL_[A-Z0-9_]*)`", table.read_text(encoding="utf-8"),
             re.M))
         self.foreign = (HERE / "foreign.txt").read_text(
             encoding="utf-8").split()
