@@ -2,10 +2,12 @@
 /*
  * Print a table that the library works from, as documents show it:
  *
- *     print_references fields | texts | environment | levels
+ *     print_references fields | texts | environment | levels | figures |
+ *                      ranks | functions
  */
 #define _POSIX_C_SOURCE 200809L /* setenv() */
 #include "base/options.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,20 +74,59 @@ static int print_levels(void)
     return EXIT_SUCCESS;
 }
 
+static int print_figures(void)
+{
+    const struct eki_report_table *table = eki_report_table_of(EKI_ROWS_JOB);
+    puts("| figure | unit | meaning |\n|---|---|---|");
+    for (int i = 0; i < table->count; i++) {
+        const struct eki_field *row = &table->fields[i];
+        printf("| `%s` | %s | %s |\n", row->name, row->unit, row->help);
+    }
+    return EXIT_SUCCESS;
+}
+
+/* As lines of a document. */
+static int print_columns(enum eki_rows rows)
+{
+    const struct eki_report_table *table = eki_report_table_of(rows);
+    int column = 0;
+    for (int i = 0; i < table->count; i++) {
+        int bytes = (int)strlen(table->fields[i].name) + 4;
+        if (column + bytes > 100)
+            column = 0;
+        if (i > 0)
+            printf(column > 0 ? " " : "\n");
+        printf("`%s`%s", table->fields[i].name,
+               i + 1 < table->count ? "," : ".\n");
+        column += bytes;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int print_ranks(void)
+{
+    return print_columns(EKI_ROWS_RANKS);
+}
+
+static int print_functions(void)
+{
+    return print_columns(EKI_ROWS_FUNCTIONS);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*print)(void);
-    } tables[] = {{"fields", print_fields},
-                  {"texts", print_texts},
-                  {"environment", print_environment},
-                  {"levels", print_levels}};
+    } tables[] = {{"fields", print_fields},           {"texts", print_texts},
+                  {"environment", print_environment}, {"levels", print_levels},
+                  {"figures", print_figures},         {"ranks", print_ranks},
+                  {"functions", print_functions}};
     for (size_t i = 0; argc == 2 && i < sizeof tables / sizeof *tables; i++) {
         if (strcmp(argv[1], tables[i].name) == 0)
             return tables[i].print() + (fflush(stdout) != 0);
     }
-    fprintf(stderr,
-            "usage: print_references fields | texts | environment | levels\n");
+    fprintf(stderr, "usage: print_references fields | texts | environment | "
+                    "levels | figures | ranks | functions\n");
     return 2;
 }
