@@ -202,8 +202,7 @@ def main():
             if page != HISTORY and not documents.is_generated(page):
                 faults += [f"{place}: {fault}"
                            for fault in unknown(repository, page, part, made)]
-    if (ROOT / INDEX).exists():
-        faults += unreachable(leads_to)
+    faults += unreachable(leads_to)
     faults += check_lists(repository)
     print("\n".join(faults))
     print(f"{len(leads_to)} documents with {links} links")

@@ -13,7 +13,7 @@ import sys
 
 import documents
 
-MEDIAN, P95, MOST, WIDTH = 14, 28, 40, 100
+MEDIAN, P95, MOST, WIDTH = 14, 28, 35, 100
 
 # More than once in a paragraph.
 FREE = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Where|Wherever|Which)"
@@ -107,7 +107,7 @@ def main():
     for path in paths:
         faults += check(path, bool(sys.argv[1:]))
     print("\n".join(faults))
-    return 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
