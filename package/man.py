@@ -6,7 +6,6 @@
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 DOC = r'/\*\*(?!<)(?P<doc>(?:(?!\*/).)*)\*/\s*'
@@ -155,8 +154,8 @@ def write_overview(version, folder, header, glossary, options):
             page.describe(paragraph)
     for word, *rest in rows_of(glossary)[1:]:
         page.tagged('WORDS', word.replace('*', ''), '; '.join(rest))
-    heads, *rows = rows_of(options)
-    for option, *rest, meaning in rows:
+    heads, *rows = rows_of(options.replace('`', ''))
+    for option, *rest, meaning in (row for row in rows if row != heads):
         page.tagged('OPTIONS AND ENVIRONMENT', option, meaning + '.  ' + '; '.join(
             f'{head}: {cell}' for head, cell in zip(heads[1:], rest) if cell))
     page.tagged('OPTIONS AND ENVIRONMENT', *LOG)
@@ -168,22 +167,20 @@ def write_overview(version, folder, header, glossary, options):
 
 
 def main():
-    version, root, print_options, folder = sys.argv[1:]
+    version, root, folder = sys.argv[1:]
     root, folder = pathlib.Path(root), pathlib.Path(folder)
     headers = sorted((root / 'include').glob('*.h'))
-    glossary = root / 'docs/reference/glossary.md'
+    glossary, options = (root / 'docs/reference' / f'{name}.md'
+                         for name in ('glossary', 'options'))
     for section in ('man3', 'man7'):
         shutil.rmtree(folder / section, ignore_errors=True)
     items = list(declared(headers))
     names = {name_of(code) for _, _, code in items}
     for item in items:
         write_page(version, folder, names, item)
-    sources = headers + [glossary] * glossary.exists()
-    write_overview(version, folder, headers[0].read_text(encoding='utf-8'),
-                   ''.join(source.read_text(encoding='utf-8')
-                           for source in sources[len(headers):]),
-                   subprocess.run([print_options], check=True, text=True,
-                                  stdout=subprocess.PIPE).stdout)
+    sources = headers + [glossary, options]
+    write_overview(version, folder, *(source.read_text(encoding='utf-8') for source
+                                      in (headers[0], glossary, options)))
     (folder / 'man.d').write_text(
         'package/man3: ' + ' '.join(map(str, sources)) + '\n')
 

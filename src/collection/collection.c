@@ -2,8 +2,8 @@
 /* Life of a collection, and its options. */
 #include "collection/seeds.h"
 
-#include <evenkeel_inline.h>
 #include <evenkeel_bind.h>
+#include <evenkeel_inline.h>
 
 /* Collections of this process. */
 static _Atomic int alive;

@@ -7,8 +7,8 @@
  */
 #include "numbered.h"
 
-#include <evenkeel_pull.h>
 #include <evenkeel_bind.h>
+#include <evenkeel_pull.h>
 
 struct visited {
     ek_collection *tasks;

@@ -2,9 +2,9 @@
 /* What the program hears of a failure: one sentence, and all ranks in step. */
 #include "job.h"
 
+#include <evenkeel_bind.h>
 #include <evenkeel_pull.h>
 #include <evenkeel_spawn.h>
-#include <evenkeel_bind.h>
 #include <pthread.h>
 #include <string.h>
 
