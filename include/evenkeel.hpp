@@ -245,7 +245,7 @@ class collection
 {
   public:
     explicit collection(MPI_Comm comm, const ek_options &given = options())
-        : payload_bytes_(given.payload_bytes),
+        : payload_bytes_(given.payload_bytes != 0 ? given.payload_bytes : 48),
           exceptions_(std::uncaught_exceptions())
     {
         check(ek_create(comm, &given, &handle_));

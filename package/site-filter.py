@@ -32,6 +32,8 @@ def link(match):
     return shown
 
 
+# Doxygen knows no <picture>: the image in it will do.
+text = re.sub(r'<picture>.*?(<img .*?>).*?</picture>', r'\1', text, flags=re.S)
 is_code = False
 for line in text.splitlines():
     if line.lstrip().startswith('```'):

@@ -20,7 +20,7 @@ nowhere() {
 # where they may be: in the header and in collection, which pass the user's on.
 sed -E '\#^(include|src/collection)/#s/\bMPI_(Comm|Fint)\b//g' "$code" |
     grep -vE '^src/fabric/' | grep -E '\bP?MPI_[A-Za-z_]+|<mpi\.h>' |
-    grep -vE '^include/evenkeel\.h:[0-9]+: #include <mpi\.h>' |
+    grep -vE '^include/evenkeel_compiler\.h:[0-9]+: #include <mpi\.h>' |
     sed 's/$/   <- MPI outside of src\/fabric/' >>"$bad"
 nowhere "the caller's communicator is used" '\bMPI_COMM_(WORLD|SELF)\b' \
     '\bMPI_(Abort|Comm_set_attr)\('
