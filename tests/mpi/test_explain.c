@@ -220,7 +220,7 @@ static void lines_fit_a_terminal(void)
     start_listening();
     run(&options, SHORT_US, 0);
     stop_listening();
-    expect("report:   iteration            2  workers ");
+    expect("report:   iteration            2  efficiency");
     CHECK(widest <= 100);
 }
 
