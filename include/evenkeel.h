@@ -5,9 +5,9 @@
  * A code cuts each iteration into many more tasks than cores and adds them to a
  * task collection.  Once per iteration it calls ek_process(), which runs every
  * task exactly once and moves work from busy to idle workers meanwhile.  Then
- * ek_restore() starts the next iteration from what was measured.
+ * ek_restore() places the tasks for the next iteration as measured.
  *
- *     ek_create(MPI_COMM_WORLD, NULL, &tasks);
+ *     ek_create(MPI_COMM_WORLD, NULL, &tasks);        (statuses left out)
  *     ek_register(tasks, "task", run_task, my_data, &function);
  *     for (each piece of work of this rank)
  *         ek_add_task(tasks, function, &piece, sizeof piece, NULL);
@@ -18,12 +18,12 @@
  *     ek_destroy(&tasks);
  *
  * Words.  A *collection* is the distributed set of tasks.  A *task* is a
- * registered function and a small payload; tasks are independent of each other.
- * A *seed* is a task that was added between iterations; a running task *spawns*
- * others.  An *iteration* is one ek_process().  A *worker* is a thread that
- * runs tasks, numbered over the job; *here* is its number within its rank.  The
- * *home* of a task is the rank that added it.  A *node* is a set of ranks that
- * share memory.
+ * registered function and a small payload, independent of other tasks.  A
+ * *seed* is a task that was added between iterations; a running task *spawns*
+ * others.  An *iteration* is one ek_process(), open until the call returns.  A
+ * *worker* is a thread that runs tasks, numbered over the job; *here* is its
+ * number within its rank.  The *home* of a task is the rank that added it.  A
+ * *node* is a set of ranks that share memory.
  *
  * Other headers.  evenkeel_report.h: figures.  evenkeel_pull.h: your own loop
  * fetches tasks.  evenkeel_spawn.h: tasks create tasks.  evenkeel_task.h: look
@@ -32,16 +32,15 @@
  * plans alone.  evenkeel_bind.h: other languages.  evenkeel.hpp: C++.
  *
  * Errors.  A failing call returns its ek_status and writes one sentence to the
- * message sink: what, which value, what is allowed.  Of a failure that all
- * ranks share one rank writes it.  A collective call returns the same status on
- * every rank, and a failing call changes nothing, unless its description says
+ * message sink: what, which value, what is allowed.  A failure that all ranks
+ * share is written by one.  A collective call returns the same status on every
+ * rank, and a failing call changes nothing, unless its description says
  * otherwise.  EK_ERR_NOMEM and EK_ERR_MPI mean the same everywhere, and are
  * listed only where there is more to say.
  *
- * Threads.  One worker per rank needs MPI_Init() alone, several workers need
- * MPI_THREAD_FUNNELED.  With MPI_THREAD_SERIALIZED every worker may talk to
- * other nodes.  "Main thread" means below: one thread per rank, outside
- * parallel regions.
+ * Threads.  Prefer MPI_THREAD_SERIALIZED: every worker then talks to other
+ * nodes.  Several workers need MPI_THREAD_FUNNELED, one needs MPI_Init().
+ * "Main thread" below: one thread per rank, outside parallel regions.
  */
 #ifndef EVENKEEL_H
 #define EVENKEEL_H
@@ -75,11 +74,10 @@ typedef enum EK_NODISCARD ek_status {
 /** Name of a status, such as "EK_ERR_ARG".  Static storage. */
 EK_API const char *ek_status_string(ek_status status);
 
-/** The calling thread's last failure in words.  Never NULL; valid until the
- * thread's next failing call. */
+/** This thread's last failure in words, not NULL; valid until its next one. */
 EK_API const char *ek_error_message(void);
 
-/** Status of the calling thread's last failure; EK_OK: none yet. */
+/** Status of this thread's last failure; EK_OK: none yet. */
 EK_API ek_status ek_error_status(void);
 
 /** Importance of a line given to the message sink. */
@@ -113,7 +111,7 @@ typedef int ek_function;
  * @param[in] worker   The worker that runs the task.
  * @param[in] payload  As it was added; aligned to 8 bytes.
  * @param[in] bytes    Number of these bytes.
- * @param[in] context  This rank's pointer from ek_register().
+ * @param[in] context  The running rank's pointer of ek_register().
  * @return 0, or a code with which the task fails, as by ek_fail().
  *
  * The body must return: an exception or longjmp() out of it ends the job.
@@ -124,7 +122,7 @@ typedef int ek_task_fn(ek_worker *worker, const void *payload, size_t bytes,
 /** Where each task starts in the next iteration (docs/explain/balancing.md). */
 typedef enum ek_restore_policy {
     EK_RESTORE_DEFAULT = 0,         /**< As options.restore says. */
-    EK_RESTORE_ORIGINAL,            /**< Where it was added. */
+    EK_RESTORE_ORIGINAL,            /**< At its home. */
     EK_RESTORE_RETAIN,              /**< Where it ran, longest first. */
     EK_RESTORE_CENTRALIZED,         /**< Retained, then rebalanced by rank 0. */
     EK_RESTORE_HIERARCHICAL,        /**< Retained, then rebalanced by groups. */
@@ -160,30 +158,31 @@ typedef enum ek_on_error_policy {
 /** What a failing task does to its iteration. */
 typedef enum ek_on_failure_policy {
     EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
-    EK_ON_FAILURE_CONTINUE  /**< The others run; failures are counted. */
+    EK_ON_FAILURE_CONTINUE  /**< The others run; the report counts failures. */
 } ek_on_failure_policy;
 
 /** Objects of workers, and calls around iterations (evenkeel_worker.h). */
 typedef struct ek_worker_hooks ek_worker_hooks;
 
 /**
- * Options of a collection; 0 or NULL means the default, which is named last.
+ * Options of a collection; begin with EK_OPTIONS_INIT.
  *
- * The environment (EVENKEEL_WORKERS, ...) wins over the program.  Options
- * without a field: docs/reference/options.md, ek_options_set().
+ * 0 or NULL means the default, which is named last.  The environment
+ * (EVENKEEL_WORKERS, ...) wins over the program.  Options without a field:
+ * docs/reference/options.md, ek_options_set().
  */
 typedef struct ek_options {
     size_t struct_bytes;             /**< Set by EK_OPTIONS_INIT. */
     const char *name;                /**< Of the collection; "tasks". */
     int64_t payload_bytes;           /**< Largest payload of a task; 48. */
-    int64_t workers;                 /**< Of this rank; one per core. */
+    int64_t workers;                 /**< Of this rank; one per core of it. */
     ek_restore_policy restore;       /**< EK_RESTORE_RETAIN. */
     ek_steal_policy steal;           /**< EK_STEAL_RANDOM. */
     ek_progress_policy progress;     /**< EK_PROGRESS_AUTO. */
     ek_on_failure_policy on_failure; /**< EK_ON_FAILURE_STOP. */
     ek_on_error_policy on_error;     /**< EK_ON_ERROR_RETURN. */
-    int64_t iterations_expected;     /**< Of the run; twice those done. */
-    int64_t stall_ms;   /**< A hang of so long is said; -1: never; 10,000. */
+    int64_t iterations_expected; /**< Of the run, for auto; 2 x those done. */
+    int64_t stall_ms;   /**< Report hangs this long; -1: never; 10,000. */
     const char *report; /**< "1": lines, "FILE.tsv": a table; none. */
     const char *record; /**< "FILE.ekr": tasks and durations; none. */
     const ek_worker_hooks *hooks; /**< Copied by ek_create(); none. */
@@ -196,7 +195,7 @@ typedef struct ek_options {
 
 /**
  * Set an option from text, before ek_create().
- * @param[in] option  Such as "payload_bytes" or "seed"; not "hooks".
+ * @param[in] option  Such as "stall_ms" or "order"; not "hooks".
  * @param[in] value   As its variable takes it, but no list.  Borrowed until
  *                    ek_create() returns.
  * @retval EK_ERR_ARG  Unknown option, or bad value.
@@ -209,8 +208,8 @@ EK_API ek_status ek_options_set(ek_options *options, const char *option,
 /**
  * Make an empty collection over the ranks of a communicator.
  *
- * Options must agree on all ranks, except workers, hooks, ignore_environment,
- * poll_period_us and check.  Any number of collections may be open.
+ * Options must agree on all ranks, except workers, hooks, ignore_environment
+ * and two of options.md.  Any number of collections may exist.
  * @param[in]  comm     May be freed afterwards.
  * @param[in]  options  Read during the call; NULL: defaults.
  * @param[out] tasks    The collection; NULL on failure.
@@ -236,7 +235,8 @@ EK_API void ek_destroy(ek_collection **tasks);
  * All ranks register the same names in the same order.
  * @param[in]  name      Copied; unique; 1 to 63 bytes, no control characters.
  * @param[in]  fn        Body; NULL if only ek_next() hands out its tasks.
- * @param[in]  context   Passed to @p fn on this rank; borrowed.
+ * @param[in]  context   Passed to @p fn on this rank; borrowed until
+ * ek_destroy().
  * @param[out] function  For ek_add_task().
  * @retval EK_ERR_ARG    Bad name, or more than 65,535 functions.
  * @retval EK_ERR_STATE  An iteration is open.
@@ -251,8 +251,8 @@ EK_API ek_status ek_register(ek_collection *tasks, const char *name,
 typedef struct ek_hint {
     size_t struct_bytes; /**< Set by EK_HINT_INIT. */
     double cost;         /**< Any unit, > 0: 2.0 takes twice as long as 1.0. */
-    int rank;            /**< Rank to start on; -1: this one. */
-    bool pinned;         /**< Runs on this rank alone, in every iteration. */
+    int rank;            /**< Rank of the first start; -1: this one. */
+    bool pinned;         /**< Runs on its home alone; @p rank is -1. */
 } ek_hint;
 
 /** Defaults of ek_hint: cost 1, this rank, not pinned. */
@@ -299,7 +299,7 @@ EK_API ek_status ek_add_tasks(ek_collection *tasks, ek_function function,
 EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,
                               int64_t first, int64_t last);
 
-/** Forget all seeds of this rank.  Local; no iteration open. */
+/** Forget the tasks that lie on this rank.  Local; no iteration open. */
 EK_API ek_status ek_clear(ek_collection *tasks);
 
 /**
@@ -325,13 +325,13 @@ typedef struct ek_restore_report ek_restore_report;
  * options.restore and with the statuses of ek_restore().
  * @param[out] report  Figures of the job, on all ranks; NULL on all: none.
  * @retval EK_OK         Every task has run once, or ek_stop() cancelled it.
- * @retval EK_ERR_TASK   A task failed; the message names it.  Other tasks are
- *                       cancelled, but stay.  The report is filled.
+ * @retval EK_ERR_TASK   A task failed (on_failure=stop); the message names it.
+ *                       Tasks that had not started are cancelled, but stay.
  * @retval EK_ERR_ARG    Ranks differ in functions, options or calls, or a
- *                       function has no body.  Nothing has run.
+ *                       function has no body.  Some tasks may have run.
  * @retval EK_ERR_STATE  A parallel region is active, or an iteration is open.
  * @retval EK_ERR_NOMEM  Tasks that did not run are cancelled, but stay.
- * Call:    Collective; returns when the last task of the job has ended.
+ * Call:    Collective; returns after the last task of the job has ended.
  * Threads: Main thread.
  * Paper:   Lifflander, Krishnamoorthy, Kale, HPDC 2012.
  */
@@ -345,8 +345,8 @@ EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
  * @param[in]  policy  The same on all ranks.
  * @param[out] report  What was done on this rank, or NULL.
  * @retval EK_OK         Every task is on exactly one worker.
- * @retval EK_ERR_ARG    Unknown policy, or ranks differ, which this call or
- *                       the next ek_process() finds.  The tasks are restored.
+ * @retval EK_ERR_ARG    Unknown policy, or ranks differ: this call or the next
+ *                       ek_process() says so.  The tasks are restored.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
  * @retval EK_ERR_TASK   Data could not follow its task (evenkeel_data.h).  The
  *                       tasks are restored.
