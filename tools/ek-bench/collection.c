@@ -10,7 +10,8 @@ ek_options bench_options(const struct bench *bench, int workers)
     ek_options options = EK_OPTIONS_INIT;
     options.ignore_environment = true;
     options.workers = workers;
-    bench_check(ek_options_set(&options, "deque", bench->deque));
+    if (bench->deque)
+        bench_check(ek_options_set(&options, "deque", bench->deque));
     return options;
 }
 
