@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# count.sh COUNT-INSTRUCTIONS BUILD: a case that is not there is named.
+# count.sh COUNT-INSTRUCTIONS BUILD: a case runs; one that is not there is named.
 set -u
 message=$("$1" "$2" 'seed: run, log' nonsense 2>&1 >/dev/null)
 status=$?
@@ -11,3 +11,7 @@ case $status:$message in
     exit 1
     ;;
 esac
+"$2/tools/ek-bench/ek-bench-count" 'seed: add' 1 | grep -q '^tasks [1-9]' || {
+    echo "FAIL: ek-bench-count does not run"
+    exit 1
+}

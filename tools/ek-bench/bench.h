@@ -30,8 +30,8 @@ struct bench {
     bool json;
     int repetitions;
     int64_t tasks;
-    int length_us; /* of the tasks of loops; 0: of 1, 10 and 100 */
-    const char *deque; /* NULL: the library's default */
+    int length_us;      /* of the tasks of loops; 0: of 1, 10 and 100 */
+    const char *deque;  /* NULL: the library's default */
     const char *record; /* file with the tasks of balance, or NULL */
     int workers;        /* that share them, or of each rank of collections; 0:
                            more and more, or 1 */
