@@ -20,9 +20,9 @@
  * Callbacks of a rank run one at a time, beside running tasks: those at home
  * touch data of their own task alone, which nobody else touches in that
  * iteration, and must not call the library.  Bytes that a rank holds for others
- * are bounded by options.data_bytes.
+ * are bounded by the option data_bytes.
  *
- * Follow.  With options.data = EK_DATA_FOLLOW (EVENKEEL_DATA=follow) data moves
+ * Follow.  With the option data=follow (EVENKEEL_DATA=follow) data moves
  * for good: ek_restore() makes the rank on which it has placed a task that
  * task's home, and sends it the data.  The code asks ek_visit_tasks() what it
  * has then.
@@ -68,8 +68,8 @@ typedef struct ek_data_ops {
     void (*unpack_result)(const ek_task *task, const void *buffer, size_t bytes,
                           void *context);
 
-    /** At the old home, with EK_DATA_FOLLOW: the data is on its way, forget
-     * it.  Needed there. */
+    /** At the old home, with data=follow: the data is on its way, forget it.
+     * Needed there. */
     void (*release)(const ek_task *task, void *context);
 
     void *context; /**< Of this rank; passed to all; borrowed. */
@@ -94,8 +94,8 @@ typedef struct ek_data_ops {
  *                      out if they are not.
  *
  * @retval EK_ERR_ARG    Unknown function, one that has data already, bytes_max
- *                       out of range or too large for options.data_bytes, or a
- *                       callback is missing.
+ *                       out of range or too large for the option data_bytes,
+ *                       or a callback is missing.
  * @retval EK_ERR_STATE  An iteration is open.
  * @retval EK_ERR_NOMEM
  *

@@ -88,8 +88,9 @@ typedef struct ek_plan_report {
  *                      options.restore says of a first iteration, auto where
  *                      that moves nothing.
  *                      The same on all ranks.
- * @param[in]  options  As for ek_create(), of which ranks_per_node and those
- *                      that begin with balance_ count; NULL: EK_OPTIONS_INIT.
+ * @param[in]  options  As for ek_create(), of which restore, stall_ms, hpdc12,
+ *                      ranks_per_node and those that begin with balance_ count;
+ *                      NULL: EK_OPTIONS_INIT.
  * @param[out] new_rank [n]: the rank that should own each item; the own one:
  *                      it stays.
  * @param[out] report   What came of it, or NULL.

@@ -53,7 +53,7 @@ struct ek_restore_report {
     ek_restore_policy chosen; /**< What was done: EK_RESTORE_AUTO has retained,
                                    or rebalanced in one of two ways. */
     ek_steal_policy steal;    /**< Whom workers steal from next. */
-    int64_t data_tasks;       /**< Whose data came here (EK_DATA_FOLLOW) ... */
+    int64_t data_tasks;       /**< Whose data came here (data=follow) ... */
     int64_t data_bytes;       /**< ... and how much that was. */
 };
 

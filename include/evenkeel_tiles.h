@@ -121,7 +121,7 @@ EK_API void ek_tiles_destroy(ek_tiles **tiles);
  *                        another communicator or other ranks_per_node.
  *                        Nothing was copied.
  * @retval EK_ERR_STATE   No iteration is open, or the store is destroyed.
- * @retval EK_ERR_THREAD  Another thread runs @p worker (options.check).
+ * @retval EK_ERR_THREAD  Another thread runs @p worker (option check).
  * @retval EK_ERR_MPI     Communication failed: the iteration ends, on all
  *                        ranks.
  *

@@ -3,7 +3,8 @@
 """What documents link to and name exists, and docs/index.md leads to each page.
 
 Links to files and headings; in code: names of the library, words with an
-underscore, files, options of tools (--word) and of Meson (-Dword).  Names of
+underscore, files, options of tools (--word) and of Meson (-Dword); there and in
+comments of headers: names of the library, fields of ek_options.  Names of
 other programs, and such as ek_verb, stand in foreign.txt, sorted, each used.
 """
 
@@ -21,6 +22,8 @@ HISTORY = pathlib.Path("CHANGELOG.md")
 INDEX = pathlib.Path("docs/index.md")
 
 OURS = re.compile(r"\b(?:ek|eki|EK|EKI)_\w*")
+FIELD = re.compile(r"\boptions\.(\w+)(?!\w|\()")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 VARIABLE = re.compile(r"\bEVENKEEL_[A-Z0-9_]*")
 SNAKE = re.compile(r"(?<![\w$-])[A-Za-z]\w*_\w+")
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
@@ -63,7 +66,11 @@ class Repository:
             self.names.update(re.findall(r"[A-Za-z_]\w*", text))
             self.flags.update(FLAG.findall(text))
             if name.startswith("include/"):
-                self.public.update(OURS.findall(text))
+                self.public.update(OURS.findall(COMMENT.sub(" ", text)))
+        header = (ROOT / "include/evenkeel.h").read_text(encoding="utf-8")
+        struct = re.search(r"struct ek_options \{(.*?)\n\}", header, re.S)[1]
+        self.fields = set(re.findall(r"(\w+)(?:\[\d+\])?;",
+                                     COMMENT.sub(" ", struct)))
         options = (ROOT / "meson_options.txt").read_text(encoding="utf-8")
         self.meson = set(re.findall(r"option\('(\w+)'", options))
         table = ROOT / "docs/reference/environment.md"
@@ -98,6 +105,30 @@ def is_known(name, names):
     return name in names
 
 
+def unknown_fields(repository, text):
+    """Fields that ek_options does not have."""
+    for name in FIELD.findall(text):
+        if name not in repository.fields and name not in ("md", "c", "h"):
+            yield f"no field {name} of ek_options"
+
+
+def unknown_in_headers(repository):
+    """What comments of headers name that does not exist."""
+    for path in sorted((ROOT / "include").glob("*.h*")):
+        text = path.read_text(encoding="utf-8")
+        for comment in COMMENT.finditer(text):
+            place = (f"{path.relative_to(ROOT)}:"
+                     f"{text.count(chr(10), 0, comment.start()) + 1}")
+            for name in OURS.findall(comment[0]):
+                if not is_known(name, repository.public):
+                    yield f"{place}: no {name}"
+            for name in VARIABLE.findall(comment[0]):
+                if not is_known(name, repository.variables):
+                    yield f"{place}: no variable {name}"
+            for fault in unknown_fields(repository, comment[0]):
+                yield f"{place}: {fault}"
+
+
 def unknown(repository, page, part, made):
     """What the part names that does not exist."""
     if part.kind == "code":
@@ -114,6 +145,8 @@ def unknown(repository, page, part, made):
                 ("eki_", "EKI_")) else repository.public
             if not is_known(name, names) and not repository.is_foreign(name):
                 yield f"no {name}"
+        if not is_inside:
+            yield from unknown_fields(repository, span)
         for name in VARIABLE.findall(span):
             if not is_known(name, repository.variables):
                 yield f"no variable {name}"
@@ -202,6 +235,7 @@ def main():
             if page != HISTORY and not documents.is_generated(page):
                 faults += [f"{place}: {fault}"
                            for fault in unknown(repository, page, part, made)]
+    faults += unknown_in_headers(repository)
     faults += unreachable(leads_to)
     faults += check_lists(repository)
     print("\n".join(faults))
