@@ -39,6 +39,11 @@ def plain(text):
     return re.sub(r"^(?=[.'])", r'\\&', text, flags=re.M)
 
 
+def unmarked(text):
+    """Of a document: without backticks and stars, a link is its words."""
+    return re.sub(r'\[([^]]*)\]\([^)]*\)', r'\1', re.sub(r'`|\*\*', '', text))
+
+
 def paragraphs(lines):
     return [p.split('\n') for p in re.split(r'\n\s*\n', '\n'.join(lines)) if p]
 
@@ -61,6 +66,9 @@ class Page:
     def synopsis(self, header, code):
         self.heading('SYNOPSIS')
         self.lines += ['.nf', f'#include <{header}>', '', plain(code), '.fi']
+
+    def program(self, lines):
+        self.lines += ['.PP', '.nf', *map(plain, lines), '.fi']
 
     def describe(self, doc):
         """Paragraphs of a docstring, and its @param, @retval, Call: ..."""
@@ -140,7 +148,7 @@ def write_page(version, folder, names, item):
 
 
 def rows_of(table):
-    """Cells of the rows of a Markdown table."""
+    """Cells of the rows of Markdown tables."""
     rows = [[cell.strip() for cell in line.strip().strip('|').split('|')]
             for line in table.split('\n') if line.startswith('|')]
     return [row for row in rows if not set(''.join(row)) <= set('-: ')]
@@ -149,11 +157,16 @@ def rows_of(table):
 def write_overview(version, folder, header, glossary, options):
     page = Page('evenkeel', 7, version, 'keep iterative MPI codes balanced')
     head = re.search(r'/\*\n(.*?)\*/', header, re.S)
-    for paragraph in paragraphs(lines_of(head[1])):
-        if not paragraph[0].startswith('Evenkeel: '):
-            page.describe(paragraph)
-    for word, *rest in rows_of(glossary)[1:]:
-        page.tagged('WORDS', word.replace('*', ''), '; '.join(rest))
+    raw = [re.sub(r'^ \* ?', '', line) for line in head[1].split('\n')]
+    for paragraph in paragraphs(raw):
+        if all(line.startswith('    ') for line in paragraph):
+            page.program(paragraph)
+        elif not paragraph[0].startswith('Evenkeel: '):
+            page.describe([line.strip() for line in paragraph])
+    # The words of other systems are another table.
+    words = re.search(r'(?:^\|.*\n)+', glossary, re.M)[0]
+    for word, meaning in rows_of(unmarked(words))[1:]:
+        page.tagged('WORDS', word, meaning)
     heads, *rows = rows_of(options.replace('`', ''))
     for option, *rest, meaning in (row for row in rows if row != heads):
         page.tagged('OPTIONS AND ENVIRONMENT', option, meaning + '.  ' + '; '.join(

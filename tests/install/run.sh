@@ -57,6 +57,9 @@ for section in DESCRIPTION 'OPTIONS AND ENVIRONMENT' FILES 'SEE ALSO'; do
     grep -qx "\.SH $section" "$manual/man7/evenkeel.7" ||
         fail "evenkeel.7 has no $section"
 done
+grep -q '^\.nf' "$manual/man7/evenkeel.7" || fail "evenkeel.7 has no program"
+! grep -n '](\|`\|you know' "$manual/man7/evenkeel.7" >markup ||
+    fail "Markdown, or words of others, in evenkeel.7: $(head markup)"
 if command -v groff >/dev/null; then
     groff -man -ww -k -Tutf8 "$manual"/man[37]/* >/dev/null 2>warnings
     [ ! -s warnings ] || fail "groff: $(head warnings)"
