@@ -368,6 +368,8 @@ static ek_status end_pull(ek_collection *tasks, ek_process_report *report)
     if (!tasks || tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
         return eki_error(EK_ERR_STATE,
                          "ek_end: no iteration is open; call ek_begin first");
+    if (EKI_UNLIKELY(eki_lookouts_are_over()) && eki_mpi_is_finalized())
+        return eki_error(EK_ERR_STATE, "ek_end: MPI is finalized already");
     EKI_TRY(eki_collection_check_region("ek_end"));
     /* A bad report counts as none: then all ranks hear that they differ. */
     ek_status checked =

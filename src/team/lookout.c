@@ -116,7 +116,9 @@ static void *keep_lookout(void *argument)
     (void)argument;
     pthread_mutex_lock(&all.mutex);
     while (!all.is_ending) {
-        for (struct eki_lookout *one = all.first; one; one = one->next)
+        /* Once MPI_Finalize() has begun there is nothing left to look at. */
+        for (struct eki_lookout *one = all.first;
+             one && !eki_lookouts_are_over(); one = one->next)
             look_at(one);
         sleep_for(look_period());
     }
@@ -206,13 +208,27 @@ static uint64_t process_number(void)
     return eki_hash(moment, (uintptr_t)&moment) | 1;
 }
 
+/* A server thread would go on calling MPI: the phase is given up. */
+static void end_server(const struct eki_lookout *lookout)
+{
+    if (!lookout->team || !lookout->team->has_thread)
+        return;
+    eki_log(EK_LEVEL_WARN, lookout->look.rank, lookout->look.size, "team",
+            "'%s': MPI_Finalize is called while an iteration is open; call "
+            "ek_end first",
+            lookout->look.name);
+    eki_team_give_up(lookout->team);
+}
+
 static void end_all(void)
 {
     pthread_mutex_lock(&all.life);
     pthread_mutex_lock(&all.mutex);
     set_over();
-    for (struct eki_lookout *one = all.first; one; one = one->next)
+    for (struct eki_lookout *one = all.first; one; one = one->next) {
+        end_server(one);
         eki_look_close(&one->look);
+    }
     pthread_mutex_unlock(&all.mutex);
     adjust_thread();
     pthread_mutex_unlock(&all.life);

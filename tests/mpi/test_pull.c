@@ -633,6 +633,23 @@ static void reports_are_for_all_or_none(void)
     ek_destroy(&tasks);
 }
 
+static ek_collection *left_open;
+
+/* MPI_Finalize() ends its server thread, which would go on calling MPI. */
+static void an_iteration_is_left_open(void)
+{
+    left_open = make("left");
+    add_numbers(left_open, TASKS);
+    JOB_OK(ek_begin(left_open));
+}
+
+static void nothing_ends_after_finalize(void)
+{
+    CHECK_EQ_INT(ek_end(left_open, NULL), EK_ERR_STATE);
+    CHECK_HAS_TEXT(ek_error_message(), "finalized");
+    ek_destroy(&left_open);
+}
+
 int main(int argc, char **argv)
 {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
@@ -654,5 +671,8 @@ int main(int argc, char **argv)
     JOB_RUN(open_iterations_are_destroyed);
     JOB_RUN(servers_need_serialized);
     JOB_RUN(reports_are_for_all_or_none);
-    return job_result();
+    JOB_RUN(an_iteration_is_left_open);
+    int failed = job_result();
+    nothing_ends_after_finalize();
+    return failed || check_failed() != 0;
 }
