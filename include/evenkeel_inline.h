@@ -12,7 +12,8 @@
  *
  * The function it calls finds what is wrong with the arguments, makes room,
  * shows tasks to thieves, and is the only one that is used where the option
- * check is on: no check is passed by.  Only a worker that is NULL is not looked at.
+ * check is on: no check is passed by.  Only a worker that is NULL is not looked
+ * at.
  *
  * Binaries.  A program compiled with this header reads and writes struct
  * ek_worker_head, and slots, as they are below: layout EK_INLINE_LAYOUT.  Each
