@@ -15,14 +15,22 @@ void eki_collection_check_level(const ek_collection *tasks)
 {
     static _Atomic bool is_told;
     int level = eki_mpi_thread_level();
+    bool is_single = tasks->topology->workers_here == 1;
     if (!tasks->engine->setup.is_checked || tasks->fabric->rank != 0 ||
-        tasks->topology->workers_here == 1 || level >= 3 ||
+        (is_single && !tasks->team->has_server) || level >= 3 ||
         !eki_is_untold(&is_told))
         return;
-    eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size, "check",
-            "with %d workers per rank and MPI below MPI_THREAD_MULTIPLE no "
-            "task may call MPI",
-            tasks->topology->workers_here);
+    if (is_single)
+        eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
+                "check",
+                "with a server thread and MPI below MPI_THREAD_MULTIPLE no "
+                "task of ek_process may call MPI");
+    else
+        eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
+                "check",
+                "with %d workers per rank and MPI below MPI_THREAD_MULTIPLE no "
+                "task may call MPI",
+                tasks->topology->workers_here);
 }
 
 /* Whether anything lies at an address; the kernel knows at once. */
