@@ -67,6 +67,25 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
     return EK_OK;
 }
 
+/* The lists of the environment hold beside what the program says. */
+static void say_overruled(const ek_collection *tasks, const char *option)
+{
+    static _Atomic bool is_told;
+    const struct eki_settings *settings = &tasks->settings;
+    bool is_restore = strcmp(option, "restore") == 0;
+    bool is_steal = strcmp(option, "steal") == 0;
+    if (!(is_restore && settings->restore.count > 0) &&
+        !(is_steal && settings->steal.count > 0))
+        return;
+    if (tasks->fabric->rank == 0 && eki_is_untold(&is_told))
+        eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
+                "collection",
+                "ek_set_option: option %s of '%s' counts only in iterations "
+                "that %s does not name",
+                option, settings->name,
+                is_restore ? "EVENKEEL_RESTORE" : "EVENKEEL_STEAL");
+}
+
 static ek_status set_option(ek_collection *tasks, const char *option,
                             const char *value)
 {
@@ -78,6 +97,7 @@ static ek_status set_option(ek_collection *tasks, const char *option,
     EKI_TRY(eki_collection_check_idle(tasks, "ek_set_option", ""));
     EKI_TRY(eki_settings_set(&tasks->settings, option, value));
     tasks->agreed.options = eki_options_hash(&tasks->settings);
+    say_overruled(tasks, option);
     return apply_option(tasks, option);
 }
 

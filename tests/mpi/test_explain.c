@@ -178,6 +178,14 @@ static void the_start_says_how_it_will_run(void)
     expect("start: collection 'other': ");
     CHECK(strstr(heard, "Evenkeel") == NULL);
     ek_destroy(&others);
+    /* The environment wins, and no option is without effect in silence. */
+    start_listening();
+    CHECK_OK(ek_set_option(tasks, "restore", "original"));
+    CHECK_EQ_TEXT(heard, "");
+    CHECK_OK(ek_set_option(tasks, "steal", "random"));
+    stop_listening();
+    expect("option steal of 'banner' counts only in iterations that "
+           "EVENKEEL_STEAL does not name\n");
     start_listening();
     ek_destroy(&tasks);
     stop_listening();
@@ -220,7 +228,7 @@ static void lines_fit_a_terminal(void)
     start_listening();
     run(&options, SHORT_US, 0);
     stop_listening();
-    expect("report:   iteration            2  efficiency");
+    expect("report:   iteration            2  efficiency ");
     CHECK(widest <= 100);
 }
 
