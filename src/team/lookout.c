@@ -4,7 +4,6 @@
 
 #include "team/poll.h"
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,16 +123,6 @@ static void *keep_lookout(void *argument)
     }
     pthread_mutex_unlock(&all.mutex);
     return NULL;
-}
-
-bool eki_team_start_thread(pthread_t *thread, void *run(void *), void *context)
-{
-    sigset_t every, old;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &old);
-    bool is_made = pthread_create(thread, NULL, run, context) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return is_made;
 }
 
 static bool start_lookout(void)

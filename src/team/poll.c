@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
 /*
  * Who steps the server of a rank: the workers between tasks, time-gated and
  * under a try-lock, or a thread of its own.
  */
 #include "team/poll.h"
+
+#include <signal.h>
 
 /* A busy worker polls at most this often ... */
 #define PERIOD_LEAST_NS 20000
@@ -170,4 +173,14 @@ void eki_team_set_poll_period(struct eki_team *team)
     team->poll_period_ns =
         period_ns != 0 ? period_ns
                        : eki_team_auto_period(fabric ? wire->poll_ns : 0);
+}
+
+bool eki_team_start_thread(pthread_t *thread, void *run(void *), void *context)
+{
+    sigset_t every, old;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &old);
+    bool is_made = pthread_create(thread, NULL, run, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return is_made;
 }
