@@ -21,9 +21,9 @@
  * registered function and a small payload, independent of other tasks.  A
  * *seed* is a task that was added between iterations; a running task *spawns*
  * others.  An *iteration* is one ek_process(), open until the call returns.  A
- * *worker* is a thread that runs tasks, numbered over the job; *here* is its
- * number within its rank.  The *home* of a task is the rank that added it.  A
- * *node* is a set of ranks that share memory.
+ * *worker* is an OpenMP thread that runs tasks, numbered over the job; *here*
+ * is its number within its rank.  The *home* of a task is the rank that added
+ * it.  A *node* is a set of ranks that share memory.
  *
  * Other headers.  evenkeel_report.h: figures.  evenkeel_pull.h: your own loop
  * fetches tasks.  evenkeel_spawn.h: tasks create tasks.  evenkeel_task.h: look
@@ -158,7 +158,7 @@ typedef enum ek_on_error_policy {
 /** What a failing task does to its iteration. */
 typedef enum ek_on_failure_policy {
     EK_ON_FAILURE_STOP = 0, /**< No new task starts. */
-    EK_ON_FAILURE_CONTINUE  /**< The others run; the report counts failures. */
+    EK_ON_FAILURE_CONTINUE  /**< The others run; only the report tells. */
 } ek_on_failure_policy;
 
 /** Objects of workers, and calls around iterations (evenkeel_worker.h). */
@@ -167,7 +167,7 @@ typedef struct ek_worker_hooks ek_worker_hooks;
 /**
  * Options of a collection; begin with EK_OPTIONS_INIT.
  *
- * 0 or NULL means the default, which is named last.  The environment
+ * 0 or NULL means the default, named last.  The environment
  * (EVENKEEL_WORKERS, ...) wins over the program.  Options without a field:
  * docs/reference/options.md, ek_options_set().
  */
@@ -181,7 +181,7 @@ typedef struct ek_options {
     ek_progress_policy progress;     /**< EK_PROGRESS_AUTO. */
     ek_on_failure_policy on_failure; /**< EK_ON_FAILURE_STOP. */
     ek_on_error_policy on_error;     /**< EK_ON_ERROR_RETURN. */
-    int64_t iterations_expected; /**< Of the run, for auto; 2 x those done. */
+    int64_t iterations_expected; /**< For EK_RESTORE_AUTO; 2 x those done. */
     int64_t stall_ms;   /**< Report hangs this long; -1: never; 10,000. */
     const char *report; /**< "1": lines, "FILE.tsv": a table; none. */
     const char *record; /**< "FILE.ekr": tasks and durations; none. */
@@ -196,7 +196,7 @@ typedef struct ek_options {
 /**
  * Set an option from text, before ek_create().
  * @param[in] option  Such as "stall_ms" or "order"; not "hooks".
- * @param[in] value   As its variable takes it, but no list.  Borrowed until
+ * @param[in] value   As in EVENKEEL_<OPTION>, but no list.  Borrowed until
  *                    ek_create() returns.
  * @retval EK_ERR_ARG  Unknown option, or bad value.
  * Call:    Local.
@@ -250,9 +250,9 @@ EK_API ek_status ek_register(ek_collection *tasks, const char *name,
 /** What is known of a task before it runs. */
 typedef struct ek_hint {
     size_t struct_bytes; /**< Set by EK_HINT_INIT. */
-    double cost;         /**< Any unit, > 0: 2.0 takes twice as long as 1.0. */
+    double cost;         /**< Any unit, > 0; the largest start first. */
     int rank;            /**< Rank of the first start; -1: this one. */
-    bool pinned;         /**< Runs on its home alone; @p rank is -1. */
+    bool pinned;         /**< Runs on its home alone, whatever policies say. */
 } ek_hint;
 
 /** Defaults of ek_hint: cost 1, this rank, not pinned. */
@@ -328,7 +328,7 @@ typedef struct ek_restore_report ek_restore_report;
  * @retval EK_ERR_TASK   A task failed (on_failure=stop); the message names it.
  *                       Tasks that had not started are cancelled, but stay.
  * @retval EK_ERR_ARG    Ranks differ in functions, options or calls, or a
- *                       function has no body.  Some tasks may have run.
+ *                       function has no body.  Some tasks ran, all stay.
  * @retval EK_ERR_STATE  A parallel region is active, or an iteration is open.
  * @retval EK_ERR_NOMEM  Tasks that did not run are cancelled, but stay.
  * Call:    Collective; returns after the last task of the job has ended.
@@ -345,8 +345,8 @@ EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
  * @param[in]  policy  The same on all ranks.
  * @param[out] report  What was done on this rank, or NULL.
  * @retval EK_OK         Every task is on exactly one worker.
- * @retval EK_ERR_ARG    Unknown policy, or ranks differ: this call or the next
- *                       ek_process() says so.  The tasks are restored.
+ * @retval EK_ERR_ARG    Unknown policy, or ranks differ: they may wait for, or
+ *                       hear of it in, the next ek_process().  All is restored.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
  * @retval EK_ERR_TASK   Data could not follow its task (evenkeel_data.h).  The
  *                       tasks are restored.

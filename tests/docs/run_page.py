@@ -4,7 +4,7 @@
 
 Runs the blocks of ```sh in their order in an empty folder that looks like a
 checkout with build/ in it, until one fails.  A block of another language with
-a file name after it, such as ```c program.c, is that file.  $HOME/evenkeel is
+a file name after it, such as ```c program.c, is that file.  $HOME/opt/evenkeel is
 what BUILD installs.  `mpirun` is tools/mpirun.  There are stand-ins for what a
 reader has: ./my_code and run.ekr.  Blocks of ```console are not run.
 """
@@ -76,12 +76,13 @@ def script_of(page, parts, build):
 
 
 def install(build, folder):
-    """Make $HOME/evenkeel what BUILD installs."""
+    """Make $HOME/opt/evenkeel what BUILD installs."""
     subprocess.run(["meson", "install", "--no-rebuild", "--quiet", "-C", build],
                    env=dict(os.environ, DESTDIR=str(folder / "installed")),
                    stdout=subprocess.DEVNULL, check=True)
     header = next((folder / "installed").rglob("evenkeel.h"))
-    header.parent.parent.rename(folder / "evenkeel")
+    (folder / "opt").mkdir()
+    header.parent.parent.rename(folder / "opt" / "evenkeel")
 
 
 def prepare(build, folder, parts):
@@ -113,7 +114,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         work, commands = prepare(build, folder, parts)
-        if re.search(r"pkg-config|HOME/evenkeel", script):
+        if re.search(r"pkg-config|HOME/opt/evenkeel", script):
             install(build, folder)
         environment = dict(
             os.environ, HOME=name, OMP_WAIT_POLICY="passive",
