@@ -76,10 +76,7 @@ typedef struct ek_data_ops {
 } ek_data_ops;
 
 /** Defaults of ek_data_ops. */
-#define EK_DATA_OPS_INIT                                           \
-    {                                                              \
-        sizeof(ek_data_ops), 0, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+#define EK_DATA_OPS_INIT EK_INIT(ek_data_ops)
 
 /**
  * Let the data of a function's tasks travel with them.

@@ -32,10 +32,7 @@ typedef struct ek_plan_items {
 } ek_plan_items;
 
 /** No items. */
-#define EK_PLAN_ITEMS_INIT                   \
-    {                                        \
-        sizeof(ek_plan_items), 0, NULL, NULL \
-    }
+#define EK_PLAN_ITEMS_INIT EK_INIT(ek_plan_items)
 
 /** What came of one ek_plan(); the same on all ranks but for seconds. */
 typedef struct ek_plan_report {
@@ -57,11 +54,7 @@ typedef struct ek_plan_report {
 } ek_plan_report;
 
 /** An empty ek_plan_report. */
-#define EK_PLAN_REPORT_INIT                                                    \
-    {                                                                          \
-        sizeof(ek_plan_report), EK_RESTORE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0                                                            \
-    }
+#define EK_PLAN_REPORT_INIT EK_INIT(ek_plan_report)
 
 /**
  * Plan which rank should own each item, so that loads are even and few items

@@ -45,7 +45,7 @@ typedef struct ek_tiles ek_tiles;
 /** How many tiles there are, how long, and where. */
 typedef struct ek_tiles_shape {
     size_t struct_bytes; /**< Set by EK_TILES_SHAPE_INIT. */
-    const char *name;    /**< In messages; copied. */
+    const char *name;    /**< In messages; copied; NULL: "tiles". */
     int64_t count;       /**< Tiles, numbered 0 ... count - 1. */
     int64_t length;      /**< Doubles of each tile, where length_of is NULL. */
     /** Doubles of a tile, 1 or more; the same on all ranks.  Called by any
@@ -59,10 +59,7 @@ typedef struct ek_tiles_shape {
 } ek_tiles_shape;
 
 /** Defaults of ek_tiles_shape. */
-#define EK_TILES_SHAPE_INIT                                        \
-    {                                                              \
-        sizeof(ek_tiles_shape), "tiles", 0, 0, NULL, NULL, NULL, 0 \
-    }
+#define EK_TILES_SHAPE_INIT EK_INIT(ek_tiles_shape)
 
 /**
  * Make a store over the ranks of a collection; all values are 0.

@@ -36,8 +36,12 @@ static ek_status check_shape(const ek_tiles_shape *shape, ek_tiles_shape *taken)
         return eki_error(EK_ERR_ARG,
                          "ek_tiles_create: shape is NULL or was not set by "
                          "EK_TILES_SHAPE_INIT");
-    if (!taken->name || !*taken->name)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: the store has no name");
+    if (!taken->name)
+        taken->name = "tiles";
+    if (!*taken->name)
+        return eki_error(EK_ERR_ARG,
+                         "ek_tiles_create: name is empty; allowed: a name, or "
+                         "NULL for 'tiles'");
     if (taken->count < 0 || taken->count > INT64_MAX / 64)
         return eki_error(EK_ERR_ARG,
                          "ek_tiles_create: count of '%s' is %" PRId64

@@ -140,7 +140,8 @@ ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine);
 
 /*
  * Look at all tiles; local, on all ranks.  EK_ERR_ARG names a tile whose length
- * or owner is not allowed.  Without values (simulations) it looks at none.
+ * or owner is not allowed.  Without values (simulations) it looks at none.  The
+ * shape has a name.
  */
 ek_status eki_store_create(struct eki_stores *stores,
                            const struct eki_topology *topology,

@@ -120,15 +120,29 @@ static void statuses_are_exceptions()
         EXPECT(error.status() == EK_ERR_ARG);
         EXPECT(std::strstr(error.what(), "registered already"));
     }
-    struct large {
-        char bytes[100];
-    };
+}
+
+template <int Bytes> struct payload_of {
+    char bytes[Bytes];
+};
+
+static void default_payloads_have_48_bytes()
+{
+    evenkeel::collection tasks(MPI_COMM_WORLD);
+    std::atomic<int> sum{0};
+    auto add_last = [&](const auto &payload) { sum += payload.bytes[47]; };
     try {
-        tasks.add_function<large>("large", [](const large &) {});
+        tasks.add_function<payload_of<49>>("49", add_last);
         EXPECT(!"reached");
     } catch (const evenkeel::error &error) {
-        EXPECT(std::strstr(error.what(), "payload_bytes"));
+        EXPECT(error.status() == EK_ERR_ARG);
+        EXPECT(std::strstr(error.what(), "payload of 49 bytes"));
     }
+    payload_of<48> payload{};
+    payload.bytes[47] = 7;
+    tasks.add(tasks.add_function<payload_of<48>>("48", add_last), payload);
+    tasks.process();
+    EXPECT(sum_of(sum) == 7 * size);
 }
 
 // One task of the job throws, somewhere: the collection is unwound on all
@@ -252,6 +266,7 @@ int main(int argc, char **argv)
     slots_are_refused_by_exceptions();
     tasks_add_to_another_collection();
     statuses_are_exceptions();
+    default_payloads_have_48_bytes();
     exceptions_reach_all_ranks();
     a_collection_outlives_its_failures();
     a_loop_is_left_by_one_rank();

@@ -690,6 +690,10 @@ static void bad_shapes_are_refused(ek_collection *tasks)
     CHECK_HAS_TEXT(ek_error_message(), "cache_bytes of 'tiles' is -1");
     JOB_STATUS(ek_tiles_create(tasks, NULL, &tiles), EK_ERR_ARG);
     shape.cache_bytes = 0;
+    shape.name = "";
+    JOB_STATUS(ek_tiles_create(tasks, &shape, &tiles), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "name is empty; allowed: a name, or");
+    shape.name = NULL;
     JOB_OK(ek_tiles_create(tasks, &shape, &tiles));
     JOB_OK(ek_tiles_fill(tiles, 1.0));
     ek_tiles_destroy(&tiles);

@@ -80,6 +80,7 @@ static void create_store(struct explore *explore, struct explore_store *store)
 {
     const struct explore_tiling *tiling = &explore->scenario->tiling;
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    shape.name = "tiles";
     store->salt = eki_random_next(&explore->random);
     store->ranks = explore->scenario->ranks;
     store->tiles = 1 + (int)explore_below(explore, tiling->tiles_most);

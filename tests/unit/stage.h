@@ -34,6 +34,7 @@ static inline int64_t length_of(int64_t tile, void *context)
 static inline ek_tiles_shape shape_of(int64_t cache_bytes)
 {
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    shape.name = "tiles";
     shape.count = TILES;
     shape.length_of = length_of;
     shape.cache_bytes = cache_bytes;

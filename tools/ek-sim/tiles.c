@@ -195,6 +195,7 @@ ek_status tiles_open(const struct run *run, struct eki_sim *sim,
     struct tiles *tiles =
         allocate(1, sizeof *tiles + workers * sizeof *tiles->fetches);
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
+    shape.name = "tiles";
     shape.count = count_of(run);
     shape.length = (int64_t)(run->tiles.bytes / sizeof(double));
     shape.owner_of = owner_of;
