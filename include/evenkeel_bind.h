@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls for other languages, which have neither the macros of C nor its handles
- * of MPI.  Such a program sets all options by ek_options_set().
+ * Calls for other languages: defaults without a macro, and communicators of
+ * Fortran.  docs/how-to/call-from-other-languages.md has programs.
  *
  * Errors, threads.  As in evenkeel.h.
  */
@@ -15,16 +15,10 @@ extern "C" {
 #endif
 
 /**
- * Set options to their defaults.
- *
- * A room of 1,024 bytes that is aligned as a pointer is large enough for the
- * options of this library.
- *
- * @param[out] options       The options, as far as they fit.
- * @param[in]  struct_bytes  Bytes of room there.
- *
+ * Set options to their defaults, as EK_OPTIONS_INIT does.
+ * @param[out] options       Room aligned as a pointer; 1,024 bytes suffice.
+ * @param[in]  struct_bytes  Bytes of this room; options beyond are default.
  * @retval EK_ERR_ARG  @p options is NULL, or there is no room for a name.
- *
  * Call:    Local.
  * Threads: Any.
  */

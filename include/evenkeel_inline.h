@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of tasks without a call: ek_spawn(), ek_spawn_at(), ek_worker_data(),
- * ek_worker_here() and ek_worker_id(), for programs whose tasks are short.
+ * Inline calls: ek_spawn(), ek_spawn_at(), ek_worker_data(), ek_worker_here()
+ * and ek_worker_id() as macros, for programs with short tasks.
  *
- * Include it wherever tasks spawn; nothing else changes.  Each of these names
- * is then a macro as well, as the C standard allows its own library: the macro
- * does what is usual on the spot, and calls the function for all else.  The
- * function itself is a name in parentheses, or its address.  With a compiler
- * other than GCC, Clang and their kin, and on big-endian machines, this header
- * defines nothing.
+ * Include this header wherever tasks spawn; nothing else changes.  The macros
+ * handle the usual case in place, and call the functions otherwise.  With
+ * option check they always call the functions.  They do not check whether a
+ * worker is NULL.  A name in parentheses, (ek_spawn), is the function.
  *
- * The function it calls finds what is wrong with the arguments, makes room,
- * shows tasks to thieves, and is the only one that is used where the option
- * check is on: no check is passed by.  Only a worker that is NULL is not looked
- * at.
+ * Compilers: GCC, Clang and compatible ones, on little-endian machines with
+ * pointers of 64 bits.  For others this header defines no macros.
  *
- * Binaries.  A program compiled with this header reads and writes struct
- * ek_worker_head, and slots, as they are below: layout EK_INLINE_LAYOUT.  Each
- * call compares that number with what the library says; where it differs, as
- * in a later library, all calls are those of functions.  Of a layout nothing
- * ever changes; a change of any kind has a new number; and no layout moves the
- * number itself, the first four bytes of what an ek_worker * points to.
+ * Binaries.  A compiled program contains the layout EK_INLINE_LAYOUT of struct
+ * ek_worker_head and of slots.  If a later library has another layout, all
+ * calls become calls of the functions.
  *
  * Errors, threads.  As in evenkeel.h.
  */
@@ -49,27 +42,27 @@ extern "C" {
 #endif
 
 /**
- * What an ek_worker begins with in layout 1.
+ * First bytes of an ek_worker in layout 1; only for the calls below.
  *
- * Not for programs: the calls below are.  A slot is a word of function, payload
- * bytes << 16 and flags << 56, or-ed with @p slot_word; a word with the task's
- * id; and the payload.
+ * Each change makes a new layout, and @p layout stays the first field.  A slot
+ * is a word (function, payload bytes << 16, flags << 56, @p slot_word), the
+ * task's id, and the payload.
  */
 struct __attribute__((may_alias)) ek_worker_head {
-    uint32_t layout;        /**< EK_INLINE_LAYOUT, or all else is unknown. */
+    uint32_t layout;        /**< EK_INLINE_LAYOUT, or the rest is unknown. */
     uint32_t slot_bytes;    /**< A multiple of 16. */
-    unsigned char *top;     /**< Where the next slot goes, ... */
-    unsigned char *mark;    /**< ... below this, if it goes there plainly. */
+    unsigned char *top;     /**< Next slot. */
+    unsigned char *mark;    /**< From here on the function spawns. */
     uint64_t next_id;       /**< Of the next task. */
     uint64_t slot_word;     /**< Added to the first word of a slot. */
-    uint32_t functions;     /**< Registered; 0: none is spawned plainly. */
-    uint32_t payload_bytes; /**< Most of a payload. */
-    void *data;             /**< As of ek_worker_data(). */
-    int32_t id;             /**< As of ek_worker_id(). */
-    int32_t here;           /**< As of ek_worker_here(). */
+    uint32_t functions;     /**< Registered; 0: the function spawns all. */
+    uint32_t payload_bytes; /**< Longest payload. */
+    void *data;             /**< For ek_worker_data(). */
+    int32_t id;             /**< For ek_worker_id(). */
+    int32_t here;           /**< For ek_worker_here(). */
 };
 
-/* The payload of a new slot; NULL: that is for the function to do. */
+/* The payload of a new slot; NULL: the function must spawn. */
 EKI_INLINE unsigned char *eki_inline_push(struct ek_worker_head *head,
                                           ek_function function, size_t bytes,
                                           int flags)
@@ -100,9 +93,9 @@ EKI_INLINE void eki_inline_pair(unsigned char *to, uint64_t low, uint64_t high)
     memcpy(to, &words, 16);
 }
 
-/* Copy a payload.  It is read in words, because programs have just written it
- * so, and written in pairs of words, because the library reads it so: a load
- * that spans two stores waits for both. */
+/* Copy a payload: read words, as programs have just written them, and write
+ * pairs of words, as the library reads them.  A load that spans two stores
+ * waits for both. */
 EKI_INLINE void eki_inline_copy(unsigned char *to, const void *payload,
                                 size_t bytes)
 {
@@ -135,7 +128,7 @@ EKI_INLINE void eki_inline_copy(unsigned char *to, const void *payload,
     eki_inline_pair(to, low, high);
 }
 
-/** ek_spawn_at(), see there. */
+/** As ek_spawn_at(). */
 EKI_INLINE void *ek_spawn_at_inline(ek_worker *worker, ek_function function,
                                     size_t bytes, int flags)
 {
@@ -146,7 +139,7 @@ EKI_INLINE void *ek_spawn_at_inline(ek_worker *worker, ek_function function,
                : ek_spawn_at(worker, function, bytes, flags);
 }
 
-/** ek_spawn(), see there. */
+/** As ek_spawn(). */
 EKI_INLINE ek_status ek_spawn_inline(ek_worker *worker, ek_function function,
                                      const void *payload, size_t bytes,
                                      int flags)
@@ -160,7 +153,7 @@ EKI_INLINE ek_status ek_spawn_inline(ek_worker *worker, ek_function function,
     return EK_OK;
 }
 
-/** ek_worker_data(), see there. */
+/** As ek_worker_data(). */
 EKI_INLINE void *ek_worker_data_inline(const ek_worker *worker)
 {
     const struct ek_worker_head *head = (const struct ek_worker_head *)worker;
@@ -169,7 +162,7 @@ EKI_INLINE void *ek_worker_data_inline(const ek_worker *worker)
                : ek_worker_data(worker);
 }
 
-/** ek_worker_here(), see there. */
+/** As ek_worker_here(). */
 EKI_INLINE int ek_worker_here_inline(const ek_worker *worker)
 {
     const struct ek_worker_head *head = (const struct ek_worker_head *)worker;
@@ -178,7 +171,7 @@ EKI_INLINE int ek_worker_here_inline(const ek_worker *worker)
                : ek_worker_here(worker);
 }
 
-/** ek_worker_id(), see there. */
+/** As ek_worker_id(). */
 EKI_INLINE int ek_worker_id_inline(const ek_worker *worker)
 {
     const struct ek_worker_head *head = (const struct ek_worker_head *)worker;
@@ -187,7 +180,7 @@ EKI_INLINE int ek_worker_id_inline(const ek_worker *worker)
                : ek_worker_id(worker);
 }
 
-/** Function-like, so that the functions have their names as well. */
+/** The functions keep their names, too. */
 #define ek_spawn(...) ek_spawn_inline(__VA_ARGS__)
 #define ek_spawn_at(...) ek_spawn_at_inline(__VA_ARGS__)
 #define ek_worker_data(...) ek_worker_data_inline(__VA_ARGS__)

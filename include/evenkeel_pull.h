@@ -8,7 +8,7 @@
  *         work_on(task.payload);
  *     check(ek_end(tasks, NULL));
  *
- * examples/03_counter_loop.c replaces a shared counter by these calls.
+ * docs/tutorial/from-counter-loop.md replaces a shared counter by these calls.
  *
  * Errors, threads.  As in evenkeel.h.
  */
@@ -22,71 +22,52 @@ extern "C" {
 #endif
 
 /**
- * Open an iteration whose tasks the program's own threads fetch by ek_next().
+ * Open an iteration.
  *
- * The call first restores tasks that have not been restored, as ek_process()
- * does.
- *
- * @param[in,out] tasks  Collection with no iteration open.
- *
- * @retval EK_OK         The iteration is open.  If it cannot run (see
- *                       ek_process()), ek_next() finds no task, and ek_end()
- *                       returns the reason on all ranks.
- * @retval EK_ERR_STATE  A parallel region is active, or another iteration is
- *                       open.  This rank has opened no iteration.
- * @retval EK_ERR_MPI    Communication has failed before.
- *
- * Call:    Collective; it synchronizes only if it restores by a policy that
- *          does.
- * Threads: One per rank, outside parallel regions.
- * Cost:    As entering ek_process().
+ * The call first restores tasks as ek_process() does.  With progress=server and
+ * MPI_THREAD_SERIALIZED or more, a thread of the library serves messages until
+ * ek_end().  Otherwise the workers poll (docs/explain/tasks-and-mpi.md).
+ * @retval EK_OK         The iteration is open.  If it cannot run, ek_next()
+ *                       finds no task, and ek_end() returns the reason on
+ *                       all ranks.
+ * @retval EK_ERR_STATE  A parallel region is active, or an iteration is open.
+ * Call:    Collective; synchronizing only if it restores by a policy that is.
+ * Threads: Main thread.
  */
 EK_API ek_status ek_begin(ek_collection *tasks);
 
 /**
- * Fetch the next task of worker @p here, which ends the task before.
+ * End the task of worker @p here, and fetch its next one.
  *
- * A worker that has fetched once must fetch until it gets a task without
- * worker, because the others of the rank wait for it.  To end early, one worker
- * calls ek_stop(), and all workers fetch to the end.  The others of the rank
- * run the tasks of a worker that never fetches.
+ * A worker that has fetched once must fetch to the end, because the other
+ * workers of the rank wait for it.  They run the tasks of a worker that never
+ * fetches.  To end early, one worker calls ek_stop(), and all fetch to the end.
  *
- * Tasks come in any order.  A loop that skips to the number drawn ("if (ij ==
- * next)") therefore misses tasks: compute i and j from the number.
- *
- * @param[in,out] tasks  Collection that ek_begin() opened.
- * @param[in]     here   0 ... workers of this rank - 1, one thread each.
- * @param[out]    task   The task; its worker is NULL when the iteration is
- *                       over.
- *
- * @retval EK_OK          @p task is filled.
+ * Tasks come in any order: compute i and j from the number drawn.  A loop that
+ * skips to this number ("if (ij == next)") misses tasks.
+ * @param[in]  here  0 ... workers of this rank - 1; one thread each.
+ * @param[out] task  The task; its worker is NULL when the iteration is over.
  * @retval EK_ERR_ARG     No such worker, or a NULL.
  * @retval EK_ERR_STATE   No iteration is open.
  * @retval EK_ERR_THREAD  Another thread fetches for this worker, or must
  *                        (option check).
- *
- * Call:    Local; returns when a task is there or all tasks of the job ended.
- * Threads: One per worker.  With an MPI thread level below SERIALIZED, the
- *          thread that initialized MPI fetches for worker 0.
- * Cost:    About 15 ns where a task is at hand.
+ * Call:    Local; returns with a task, or when all tasks of the job have ended.
+ * Threads: One per worker.  Below MPI_THREAD_SERIALIZED the thread that
+ *          initialized MPI fetches for worker 0.
+ * Cost:    About 15 ns if a task is at hand.
  */
 EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
 
 /**
- * Close the iteration that ek_begin() opened.
+ * Close the iteration.
  *
  * If no worker of this rank has fetched to the end, no new task starts on any
- * rank, as after ek_stop(); if that cancels tasks, and no task called
- * ek_stop(), all ranks return EK_ERR_TASK.
- *
- * @param[in,out] tasks   Collection that ek_begin() opened.
- * @param[out]    report  As of ek_process().
- *
+ * rank.  If this cancels tasks, and no task has called ek_stop(), all ranks
+ * return EK_ERR_TASK.
+ * @param[out] report  As of ek_process().
  * @retval As ek_process().
- *
  * Call:    Collective; returns when the last task of the job has ended.
- * Threads: One per rank, outside parallel regions.
- * Cost:    As leaving ek_process(), and one reduction to agree on the report.
+ * Threads: Main thread.
  */
 EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 
