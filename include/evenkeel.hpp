@@ -11,26 +11,23 @@
  *     tasks.add(half, 3.0);
  *     tasks.process();
  *
- * Everything here calls evenkeel.h, which says what a call does and costs,
- * evenkeel_inline.h and evenkeel_report.h; where a call of theirs would return
- * a status, this one throws an error.
+ * evenkeel.h says what each call does and costs.  Calls throw an error if the
+ * library returns a status other than EK_OK.
  *
- * Exceptions of tasks.  What a body throws fails its task.  Where that ends the
- * iteration (options.on_failure, the default), process() throws on all ranks:
- * on a rank whose tasks threw the first of what they threw, on others an error
- * whose message names task, worker, rank and what().  With
- * EK_ON_FAILURE_CONTINUE process() returns, and failures() has what was thrown
- * on this rank.
+ * Exceptions of tasks.  An exception that leaves a body fails its task.  By
+ * default this ends the iteration, and process() throws on all ranks.  A rank
+ * whose tasks threw throws the first of these exceptions.  Other ranks throw an
+ * error that names task, worker, rank and what().  With EK_ON_FAILURE_CONTINUE
+ * process() returns, and failures() has the exceptions of this rank.
  *
- * Unwinding.  ek_destroy() is collective.  A collection that is destroyed by an
- * exception that all ranks have, because process(), restore() or end() threw
- * it, is destroyed as ever.  One that is destroyed by an exception of this rank
- * alone is left behind, for the other ranks cannot follow: the exception
- * reaches its handler, and if the program then ends, or calls MPI_Finalize(),
- * the job is aborted with a sentence, so that ranks that wait for this one do
- * not hang.  An error of all ranks has been handled when it no longer exists;
- * that what a task has thrown was handled a collection knows from its next
- * call.
+ * Unwinding.  ek_destroy() is collective.  An exception of all ranks, thrown by
+ * process(), restore() or end(), destroys a collection as usual.  An exception
+ * of one rank alone leaves the collection behind, because other ranks cannot
+ * follow.  It reaches its handler.  If the program then ends or calls
+ * MPI_Finalize(), the job is aborted with a sentence instead of a hang.
+ *
+ * An error of all ranks counts as handled when the error object is gone, an
+ * exception of a task at the next call of the collection.
  */
 #ifndef EVENKEEL_HPP
 #define EVENKEEL_HPP
@@ -59,7 +56,7 @@
 namespace evenkeel
 {
 
-/** A call that failed; what() is the library's sentence. */
+/** A failed call; what() is the library's sentence. */
 class error : public std::runtime_error
 {
   public:
@@ -80,7 +77,7 @@ class error : public std::runtime_error
     std::shared_ptr<void> shared_; /* lives while an error of all ranks does */
 };
 
-/** Throw an error unless a call of evenkeel.h succeeded. */
+/** Throw an error unless @p status is EK_OK. */
 inline void check(ek_status status)
 {
     if (status != EK_OK)
@@ -94,7 +91,8 @@ struct options : ek_options {
     }
 };
 
-/** A body of tasks whose payload is a Payload. */
+/** A registered function; Payload is any trivially copyable type except
+ * pointers. */
 template <class Payload> class function
 {
   public:
@@ -168,7 +166,7 @@ inline void leave_behind() noexcept
 
 class collection;
 
-/** What runs a task; valid while the task runs. */
+/** Runs a task; valid while the task runs. */
 class worker
 {
   public:
@@ -209,7 +207,7 @@ class worker
         ek_set_cost(handle_, seconds);
     }
 
-    /** Create a task; with EK_SPAWN_KEEP it is a seed of the next iteration. */
+    /** Create a task; EK_SPAWN_KEEP: a seed of the next iteration, too. */
     template <class Payload>
     void spawn(function<Payload> which, const Payload &payload,
                int flags = 0) const
@@ -218,8 +216,8 @@ class worker
             ek_spawn(handle_, which.number(), &payload, sizeof payload, flags));
     }
 
-    /** Create a task whose payload the caller writes before its next call of
-     * the library: as it is returned, no member has a value (ek_spawn_at()). */
+    /** Create a task, and return its payload without values.  The caller
+     * writes it before its next call of the library (ek_spawn_at()). */
     template <class Payload>
     Payload &spawn_at(function<Payload> which, int flags = 0) const
     {
@@ -231,7 +229,7 @@ class worker
         return *new (slot) Payload;
     }
 
-    /** Add a seed to another collection, of which @p which is a function. */
+    /** Add a seed to another collection, which has the function @p which. */
     template <class Payload>
     void add_task_to(const collection &other, function<Payload> which,
                      const Payload &payload) const;
@@ -240,7 +238,7 @@ class worker
     ek_worker *handle_;
 };
 
-/** A collection of tasks, see ek_create(). */
+/** A collection of tasks (ek_create()). */
 class collection
 {
   public:
@@ -278,10 +276,8 @@ class collection
         return ek_rank_workers(handle_);
     }
 
-    /**
-     * Register a body, called as body(worker, payload) or body(payload), by
-     * several threads at once.  It lives as long as the collection.
-     */
+    /** Register a body, which lives as long as the collection.  Several threads
+     * at once call body(worker, payload) or body(payload). */
     template <class Payload, class Body>
     function<Payload> add_function(const std::string &name, Body body)
     {
@@ -349,7 +345,7 @@ class collection
         alone(ek_set_option(handle_, option.c_str(), value.c_str()));
     }
 
-    /** Run every task; throws what tasks have thrown. */
+    /** Run every task; throws exceptions of tasks. */
     void process()
     {
         run(nullptr);
@@ -363,7 +359,7 @@ class collection
         return report;
     }
 
-    /** A figure of the last report by its name, such as "search_s". */
+    /** A figure of the last report, such as "search_s". */
     double figure(const std::string &name) const
     {
         double value = 0;
@@ -371,7 +367,7 @@ class collection
         return value;
     }
 
-    /** Choose where tasks start; not needed where options.restore will do. */
+    /** Choose where tasks start; process() does, too, by options.restore. */
     ek_restore_report restore(ek_restore_policy policy = EK_RESTORE_DEFAULT)
     {
         ek_restore_report report = EK_RESTORE_REPORT_INIT;
@@ -379,7 +375,7 @@ class collection
         return report;
     }
 
-    /** What tasks of the last iteration have thrown on this rank, up to 64. */
+    /** Exceptions of tasks on this rank in the last iteration, up to 64. */
     const std::vector<std::exception_ptr> &failures() const noexcept
     {
         return failures_;
@@ -486,7 +482,7 @@ void worker::add_task_to(const collection &other, function<Payload> which,
                          sizeof payload));
 }
 
-/** A task that iteration::next() has handed out; false: all is done. */
+/** A task from iteration::next(); false: the iteration is over. */
 class task
 {
   public:
@@ -518,11 +514,11 @@ class task
 };
 
 /**
- * An iteration whose tasks the program fetches, see ek_begin().
+ * An iteration whose tasks the program fetches (ek_begin()).
  *
- * It ends with end(), which throws; a destructor that comes before, because of
- * an exception on this rank, ends it on all ranks, whose end() throws then if
- * tasks were cancelled.
+ * Call end(), which throws.  If an exception of this rank destroys the object
+ * before, the iteration ends on all ranks.  If this cancels tasks, end() throws
+ * on the other ranks.
  */
 class iteration
 {
@@ -543,7 +539,7 @@ class iteration
                 ek_end(tasks_.handle(), nullptr) != EK_OK;
     }
 
-    /** Fetch for a worker of this rank, one thread each. */
+    /** Fetch the next task of worker @p here of this rank; one thread each. */
     task next(int here = 0)
     {
         task made;
@@ -576,7 +572,7 @@ template <class T> class per_worker
         return cells_[static_cast<std::size_t>(who.here())].value;
     }
 
-    /** Call use(T &) for each, in worker order. */
+    /** Call use(T &) for each object, in worker order. */
     template <class Use> void each(Use use)
     {
         for (cell &one : cells_)

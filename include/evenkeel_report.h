@@ -37,9 +37,8 @@ struct ek_process_report {
 
 /** One ek_restore(): first figures of this rank, then of the job. */
 struct ek_restore_report {
-    size_t struct_bytes; /**< Set by EK_RESTORE_REPORT_INIT. */
-    ek_restore_policy
-        policy;        /**< Of the call; of options if that was default. */
+    size_t struct_bytes;      /**< Set by EK_RESTORE_REPORT_INIT. */
+    ek_restore_policy policy; /**< Of the call, or of options. */
     int64_t tasks;     /**< Held by this rank afterwards; a range is 1. */
     int64_t discarded; /**< Tasks of this rank that are gone for good. */
     int64_t moved;     /**< Tasks that this rank sent to others. */
