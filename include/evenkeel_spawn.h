@@ -44,7 +44,7 @@ EK_API ek_status ek_spawn(ek_worker *worker, ek_function function,
  * before the calling task ends: thieves may take the task afterwards.
  * @return Room for the payload, aligned to 8 bytes.  NULL: no task was created,
  *         and ek_error_status() is the status of ek_spawn().
- * Call, Threads, Cost: as ek_spawn().
+ * Call:    As ek_spawn(); so are Threads and Cost.
  */
 EK_API void *ek_spawn_at(ek_worker *worker, ek_function function, size_t bytes,
                          int flags);

@@ -149,7 +149,8 @@ EK_API ek_status ek_tiles_accumulate_start(ek_worker *worker, ek_tiles *tiles,
  * @param[in,out] transfer  Of the same task; one that is over is accepted.
  * @retval EK_ERR_ARG    A NULL, or no transfer.
  * @retval EK_ERR_STATE  No iteration is open.
- * @retval EK_ERR_MPI    As of ek_tiles_get(); so are Call and Threads.
+ * @retval EK_ERR_MPI    As of ek_tiles_get().
+ * Call:    As ek_tiles_get(); so are Threads.
  */
 EK_API ek_status ek_tiles_wait(ek_worker *worker, ek_transfer *transfer);
 
