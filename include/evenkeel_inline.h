@@ -4,9 +4,9 @@
  * and ek_worker_id() as macros, for programs with short tasks.
  *
  * Include this header wherever tasks spawn; nothing else changes.  The macros
- * handle the usual case in place, and call the functions otherwise.  With
- * option check they always call the functions.  They do not check whether a
- * worker is NULL.  A name in parentheses, (ek_spawn), is the function.
+ * handle the usual case in place, and call the functions otherwise.  With the
+ * option check all spawns are calls.  No macro checks whether its worker is
+ * NULL.  A name in parentheses, (ek_spawn), is the function.
  *
  * Compilers: GCC, Clang and compatible ones, on little-endian machines with
  * pointers of 64 bits.  For others this header defines no macros.
