@@ -68,6 +68,7 @@ EK_API ek_status ek_next(ek_collection *tasks, int here, ek_task *task);
  * @retval As ek_process().
  * Call:    Collective; returns when the last task of the job has ended.
  * Threads: Main thread.
+ * Cost:    As leaving ek_process(), and one reduction.
  */
 EK_API ek_status ek_end(ek_collection *tasks, ek_process_report *report);
 
