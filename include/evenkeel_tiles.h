@@ -10,10 +10,10 @@
  * returns, the store has all that tasks have put and accumulated.  A get beside
  * a put or an accumulate of the same tile, in one iteration, may see any
  * mixture.  A get sees what was written before the last ek_tiles_sync(), and
- * what its own worker has written since.  It may not see other writes since.
+ * what its own worker has written since.  Other writes since may be missing.
  *
- * Locks.  Other tasks must not wait for a task that waits for a tile: it holds
- * no lock, for example.
+ * Locks.  A task that waits for a tile must not hold what other tasks wait for,
+ * such as a lock.
  *
  * Errors, threads.  As in evenkeel.h.  A rank that passes NULL or a destroyed
  * store to a collective call returns at once, and the other ranks wait for it.
