@@ -10,7 +10,9 @@
 
 #include <evenkeel_pull.h>
 #include <evenkeel_spawn.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 enum {
     TASKS = 200
@@ -616,6 +618,71 @@ static void servers_need_serialized(void)
     CHECK_EQ_INT(atomic_load(&told), job_size > 1);
 }
 
+/* Wait for the file, at most 20 s; whether it is there. */
+static bool await_file(const char *path)
+{
+    for (int ms = 0; ms < 20000; ms++) {
+        if (access(path, F_OK) == 0)
+            return true;
+        job_nap(1000);
+    }
+    return false;
+}
+
+static void make_file(const char *path)
+{
+    int file = open(path, O_CREAT | O_WRONLY, 0600);
+    CHECK(file >= 0);
+    close(file);
+}
+
+/* Rank 0 holds a task, and steps no server, until another rank, which asks
+ * after that, has a task of rank 0's: a server thread has sent it.  They tell
+ * each other by files, because they must not call MPI beside a server. */
+static void fetch_beside_server(ek_collection *tasks, const char *held,
+                                const char *sent)
+{
+    ek_task task;
+    if (job_rank > 0)
+        CHECK(await_file(held));
+    for (int i = 0; ek_next(tasks, 0, &task) == EK_OK && task.worker; i++) {
+        if (job_rank > 0)
+            make_file(sent);
+        if (i > 0 || job_rank > 0)
+            continue;
+        make_file(held);
+        CHECK(await_file(sent));
+    }
+}
+
+static void servers_answer_during_a_task(void)
+{
+    char held[64], sent[64];
+    long number = (long)getpid();
+    ek_options options = job_options();
+    int level;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED || job_size == 1)
+        return;
+    MPI_Bcast(&number, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    snprintf(held, sizeof held, "/tmp/evenkeel-held-%ld", number);
+    snprintf(sent, sizeof sent, "/tmp/evenkeel-sent-%ld", number);
+    options.progress = EK_PROGRESS_SERVER;
+    options.workers = 1;
+    job_set_number(&options, "ranks_per_node", 1);
+    options.ignore_environment = true;
+    ek_collection *tasks = job_create(&options);
+    numbers = job_register(tasks, "number", NULL, NULL);
+    if (job_rank == 0)
+        add_numbers(tasks, TASKS);
+    CHECK_OK(ek_begin(tasks));
+    fetch_beside_server(tasks, held, sent);
+    CHECK_OK(ek_end(tasks, NULL));
+    ek_destroy(&tasks);
+    unlink(held);
+    unlink(sent);
+}
+
 /* A report on some ranks only. */
 static void reports_are_for_all_or_none(void)
 {
@@ -670,6 +737,7 @@ int main(int argc, char **argv)
     JOB_RUN(tasks_without_body_are_fetched);
     JOB_RUN(open_iterations_are_destroyed);
     JOB_RUN(servers_need_serialized);
+    JOB_RUN(servers_answer_during_a_task);
     JOB_RUN(reports_are_for_all_or_none);
     JOB_RUN(an_iteration_is_left_open);
     int failed = job_result();
