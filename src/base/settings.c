@@ -203,10 +203,15 @@ static const struct eki_option *option_find(const char *name, int traits,
     char allowed[512] = "";
     for (int i = 0; i < eki_option_count(); i++) {
         const struct eki_option *option = eki_option_at(i);
-        if ((option->traits & traits) != traits ||
-            option->given + eki_field_bytes(&option->field) > bytes)
+        bool is_it = strcmp(option->field.name, name) == 0;
+        if ((option->traits & traits) != traits)
             continue;
-        if (strcmp(option->field.name, name) == 0)
+        if (option->given + eki_field_bytes(&option->field) > bytes) {
+            if (is_it)
+                why = "has no room in these options (ek_options_init)";
+            continue;
+        }
+        if (is_it)
             return option;
         eki_append(allowed, sizeof allowed, "%s%s",
                    allowed[0] != '\0' ? ", " : "", option->field.name);

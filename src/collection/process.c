@@ -383,14 +383,14 @@ ek_status ek_end(ek_collection *tasks, ek_process_report *report)
     return eki_collection_outcome(tasks, end_pull(tasks, report));
 }
 
-ek_status ek_report_get(const ek_collection *tasks, const char *field,
+ek_status ek_report_get(const ek_collection *tasks, const char *name,
                         double *value)
 {
     ek_status status =
-        !tasks || !field || !value
+        !tasks || !name || !value
             ? eki_error(EK_ERR_ARG,
-                        "ek_report_get: collection, field and value must not "
-                        "be NULL")
-            : eki_report_get(tasks->report, field, value);
+                        "ek_report_get: collection, name and value must not be "
+                        "NULL")
+            : eki_report_get(tasks->report, name, value);
     return eki_collection_outcome(tasks, status);
 }

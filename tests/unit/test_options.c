@@ -319,6 +319,7 @@ static void options_are_made_in_any_room(void)
     CHECK_EQ_INT(room.options.struct_bytes, older);
     CHECK_EQ_INT(((char *)&room)[older], 0x55);
     CHECK_EQ_INT(ek_options_set(&room.options, "seed", "7"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "option 'seed' has no room in these");
     CHECK_EQ_INT(((char *)&room)[older], 0x55);
     CHECK_OK(ek_options_set(&room.options, "stall_ms", "7"));
     CHECK_EQ_INT(room.options.stall_ms, 7);
