@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# man.py VERSION ROOT PRINT_OPTIONS FOLDER: manual pages.  man3/ has one for each
-# call, struct, enum and callback of the headers in ROOT, from its docstring.
-# man7/ has evenkeel.7: what evenkeel.h begins with, the words of the glossary, and
-# the table of PRINT_OPTIONS.  man.d names what they were made from.
+# man.py VERSION ROOT FOLDER: manual pages in FOLDER.  man3/ has one for each call,
+# struct, enum and callback of the headers in ROOT, from its docstring.  man7/ has
+# evenkeel.7: what evenkeel.h begins with, the words of the glossary, and the tables
+# of docs/reference/options.md.  man.d names the files that the pages come from.
 import pathlib
 import re
 import shutil

@@ -96,8 +96,6 @@ static inline ek_options job_options(void)
     return options;
 }
 
-/* A collection of these options, or of job_options(); there is no test without
- * it. */
 /* Set an option that is text only. */
 static inline void job_set(ek_options *options, const char *option,
                            const char *value)
@@ -113,6 +111,8 @@ static inline void job_set_number(ek_options *options, const char *option,
     job_set(options, option, text);
 }
 
+/* A collection of these options, or of job_options(); there is no test without
+ * it. */
 static inline ek_collection *job_create(const ek_options *options)
 {
     const ek_options usual = job_options();

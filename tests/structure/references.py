@@ -20,7 +20,7 @@ MARKED = re.compile(r"(<!-- begin ([a-z -]+) -->\n)(.*?)(<!-- end -->)", re.S)
 
 
 def run(program, *arguments):
-    """What the program prints; NULL: there is no such program."""
+    """What the program prints; None: there is no such program."""
     if not program.exists():
         return None
     return subprocess.run([program, *arguments], capture_output=True, text=True,
