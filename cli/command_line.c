@@ -55,7 +55,7 @@ static bool set_word(const struct option *option, const char *text,
                      const char **target, struct message *message)
 {
     const char *allowed = option->words();
-    if (option->is_word ? option->is_word(text) : is_listed(allowed, text)) {
+    if (is_listed(allowed, text)) {
         *target = text;
         return true;
     }

@@ -31,15 +31,12 @@ struct option {
     enum option_kind kind;
     double least, most;
     const char *(*words)(void); /* gives all that are allowed: "a, b, c" */
-    bool (*is_word)(const char *word); /* NULL: it is one of them */
 
     const char *help;
 };
 
 #define OPTION_TEXT .kind = KIND_TEXT
 #define OPTION_WORD(words_) .kind = KIND_WORD, .words = (words_)
-#define OPTION_WORD_OF(words_, is_word_) \
-    OPTION_WORD(words_), .is_word = (is_word_)
 #define OPTION_INTEGER(least_, most_) \
     .kind = KIND_INTEGER, .least = (least_), .most = (most_)
 #define OPTION_LONG(least_, most_) \
