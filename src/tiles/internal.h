@@ -88,7 +88,7 @@ struct eki_tile_answer {
     struct eki_tile_words words; /* offset: what is sent next */
     int64_t length;              /* GET: of the tile */
     int rank, worker;
-    int done; /* PUT, ADD: pieces; 0: GET */
+    int done; /* PUT, ACCUMULATE: pieces; 0: GET */
 };
 
 /* One rank's view; written by the thread that enters, then by the server. */

@@ -232,7 +232,7 @@ static bool fits_doubles(const struct eki_decode *decode,
                         (int64_t)sizeof *words + bytes);
 }
 
-/* What a PUT or ADD does to the values of its tile. */
+/* What a PUT or ACCUMULATE does to the values of its tile. */
 static void apply(const struct eki_tile_part *part,
                   const struct eki_message *message,
                   const struct eki_tile_words *words, double *values)
@@ -248,7 +248,7 @@ static void apply(const struct eki_tile_part *part,
         eki_tile_do(part, &call, values + words->offset);
 }
 
-/* GET, PUT or ADD of another rank. */
+/* GET, PUT or ACCUMULATE of another rank. */
 static enum eki_taken take_call(struct eki_tiles *tiles,
                                 const struct eki_decode *decode,
                                 const struct eki_message *message,

@@ -5,9 +5,9 @@
  *
  *     asker's server -> owner's   GET    struct eki_tile_words
  *     owner's server -> asker's   PIECE  ... and doubles from `offset` on
- *     asker's server -> owner's   PUT    likewise, to replace
- *                                 ADD    likewise, to add; head.first: so many
- *                                        pieces are to be answered now; 0: none
+ *     asker's server -> owner's   PUT    ... and doubles that replace values
+ *                                 ACCUMULATE  ... and doubles to add; of both
+ *                                        head.first: pieces to answer now, or 0
  *     owner's server -> asker's   DONE   head.count pieces are in the store
  *
  * Messages travel in the line of the collection whose task asks.  Every
@@ -36,7 +36,7 @@ enum {
     EKI_KIND_GET = EKI_KIND(EKI_CHANNEL_TILES),
     EKI_KIND_PIECE,      /* to who gets; doubles */
     EKI_KIND_PUT,        /* doubles */
-    EKI_KIND_ACCUMULATE, /* likewise */
+    EKI_KIND_ACCUMULATE, /* doubles */
     EKI_KIND_DONE        /* to who puts or adds; count: pieces */
 };
 
@@ -127,8 +127,8 @@ struct eki_tile_call {
     struct ek_tiles *store;
     int64_t tile, length;
     double *to;         /* GET */
-    const double *from; /* PUT, ADD */
-    double alpha;       /* ADD */
+    const double *from; /* PUT, ACCUMULATE */
+    double alpha;       /* ACCUMULATE */
     int owner;
 };
 
