@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checking mode (options.check): wrong use that costs too much to look for
+ * The checking mode (option check): wrong use that costs too much to look for
  * in every call.  Calls come here only where it is on: their limits are 0 then.
  * And the invariants of a collection, for debug builds.
  */

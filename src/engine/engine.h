@@ -71,7 +71,7 @@ struct eki_setup {
     bool has_homes; /* a task may have a home besides that of its id */
     uint64_t seed;
     uint64_t stall_ns;
-    bool is_checked;  /* options.check: calls of tasks are looked at */
+    bool is_checked;  /* option check: calls of tasks are looked at */
     bool has_counter; /* EK_STEAL_COUNTER may come: 32 bytes for each rank */
     int check_words;  /* of others, that one step may look at for the end */
     uint64_t hold_ns; /* to hand long tasks over, however short they are; 0: as
@@ -124,7 +124,7 @@ struct eki_engine {
     struct eki_protocol *elsewhere;  /* of the scheme */
     ek_on_failure_policy on_failure;
     const struct eki_publishing *publishing; /* of the scheme, or NULL */
-    bool is_plain;                           /* likewise */
+    bool is_plain;                           /* of the scheme */
     bool has_thieves;   /* somebody may steal in this phase */
     uint64_t processes; /* phases that were one, with this */
     uint64_t entered_ns;

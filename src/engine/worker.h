@@ -18,7 +18,7 @@ struct eki_function {
     ek_task_fn *fn;
     void *context;
     char *name;               /* owned */
-    _Atomic bool has_pointer; /* a payload looked like one (options.check) */
+    _Atomic bool has_pointer; /* a payload looked like one (option check) */
 };
 
 enum {
