@@ -39,8 +39,7 @@ static void append_counts(const struct eki_counts *counts, char *text,
     eki_append(text, bytes,
                "%" PRId64 " tasks, %" PRId64 " stolen in %" PRId64
                " of %" PRId64 " steals",
-               counts->tasks, counts->stolen, counts->successful,
-               counts->attempted);
+               counts->tasks, counts->stolen, counts->steals, counts->tries);
     append_ns("work", counts->work_ns, text, bytes);
     append_ns("searching", counts->search_ns, text, bytes);
     append_ns("ending", counts->end_ns, text, bytes);
@@ -51,8 +50,8 @@ static void sum_worker_counts(const struct eki_counts *counts,
 {
     sum->tasks += counts->tasks;
     sum->stolen += counts->stolen;
-    sum->successful += counts->successful;
-    sum->attempted += counts->attempted;
+    sum->steals += counts->steals;
+    sum->tries += counts->tries;
     sum->work_ns += counts->work_ns;
     sum->search_ns += counts->search_ns;
     sum->end_ns += counts->end_ns;

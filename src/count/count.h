@@ -18,7 +18,7 @@ struct eki_function_counts {
 /* Many members: each is a figure of the report. */
 struct eki_counts {
     int64_t tasks, nulls, spawned, cancelled, failed;
-    int64_t attempted, successful, stolen;
+    int64_t tries, steals, stolen;
     int64_t deepest_bytes; /* most of the stack that was seen in use */
     uint64_t work_ns;      /* running tasks */
     uint64_t search_ns;    /* idle, until work was found */

@@ -149,8 +149,8 @@ struct eki_engine {
     struct eki_moves moves;
     struct eki_waves waves;
     struct eki_histogram answered; /* how long requests of this phase took */
-    int64_t failed_across; /* requests of this phase to other nodes that have
-                              brought no task */
+    int64_t in_vain; /* requests of this phase to other nodes that have brought
+                        no task */
     struct eki_protocol refusal;
     int refusal_tells; /* enum eki_refused, to neighbours */
     int refusal_told;  /* neighbours that know of it */

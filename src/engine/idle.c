@@ -90,7 +90,7 @@ static struct eki_chunk *copy_chunks(struct ek_worker *worker,
         memcpy(local->stack_top, chunk->slots, bytes);
         local->stack_top += bytes;
         if (chunk->is_stolen) {
-            worker->counts.successful += chunk->is_whole;
+            worker->counts.steals += chunk->is_whole;
             worker->counts.stolen += chunk->count;
             eki_worker_steals(worker, chunk->asked_at);
         }
@@ -247,7 +247,7 @@ static void probe(struct ek_worker *worker, int victim, uint64_t now)
     bool is_one = worker->engine->is_plain ||
                   worker->search.thief.failures < (uint32_t)workers;
     int looks = is_one ? 1 : workers;
-    worker->counts.attempted++;
+    worker->counts.tries++;
     worker->search.thief.failures++;
     for (; looks > 0; looks--, victim = (victim + 1) % workers) {
         if (victim != worker->local_number && shows_tasks(worker, victim) &&
@@ -269,7 +269,7 @@ static bool claim_brought(struct ek_worker *worker, uint64_t now)
         return false;
     int deque = eki_server_deque(engine);
     if (shows_tasks(worker, deque)) {
-        worker->counts.attempted++;
+        worker->counts.tries++;
         return has_room_for_block(worker,
                                   eki_deque_block_max(engine->capacity)) &&
                claim(worker, deque, now);
@@ -281,7 +281,7 @@ static bool claim_brought(struct ek_worker *worker, uint64_t now)
     deque = topology->node_workers + worker->search.rank;
     if (!shows_tasks(worker, deque))
         return false;
-    worker->counts.attempted++;
+    worker->counts.tries++;
     return may_claim(worker) && claim(worker, deque, now);
 }
 
@@ -290,7 +290,7 @@ static void finish_steal(struct ek_worker *worker)
 {
     copy_block(worker, worker->search.steal_from, &worker->search.block);
     worker->search.steal_from = -1;
-    worker->counts.successful++;
+    worker->counts.steals++;
     worker->counts.stolen += worker->search.block.count;
 }
 

@@ -151,7 +151,7 @@ static void open_server(struct eki_engine *engine)
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
     if (!engine->alone)
         memset(&engine->answered, 0, sizeof engine->answered);
-    engine->exchange.across = engine->failed_across = 0;
+    engine->exchange.across = engine->in_vain = 0;
 }
 
 /* Whether a seed is of a function that is not registered: it has come where

@@ -88,7 +88,7 @@ static bool send_draw(struct eki_counter *counter,
     struct eki_note note = {EKI_KIND_DRAW, 0, worker->id, drawer->chunk, 0};
     if (!send_want(counter, &note))
         return false;
-    counter->protocol.engine->failed_across++; /* until a number is a seed's */
+    counter->protocol.engine->in_vain++; /* until a number is a seed's */
     eki_drawer_set(drawer, EKI_DRAW_ASKED);
     return true;
 }
@@ -243,7 +243,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
-        engine->failed_across -=
+        engine->in_vain -=
             message->head.first < counter->table[topology->size].first;
         drawer->end = message->head.first + drawer->chunk;
         eki_drawer_set_number(drawer, message->head.first, EKI_DRAW_NUMBER);

@@ -150,7 +150,7 @@ static void ask_numbers(struct eki_counter *counter, struct ek_worker *worker,
     if (several > EKI_BATCH_MAX)
         several = EKI_BATCH_MAX;
     drawer->chunk = several > counter->chunk ? several : counter->chunk;
-    worker->counts.attempted++;
+    worker->counts.tries++;
     eki_drawer_set(drawer, EKI_DRAW_ASK);
     count_want(counter, worker);
 }
@@ -197,7 +197,7 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
         eki_drawer_set_number(drawer, number + count, EKI_DRAW_NUMBER);
         return true;
     }
-    worker->counts.successful++;
+    worker->counts.steals++;
     if (asks_ahead(counter, worker))
         ask_numbers(counter, worker, now);
     else
@@ -226,7 +226,7 @@ enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
             ask_numbers(counter, worker, now);
             return EKI_SOUGHT_ASKED;
         }
-        worker->counts.attempted++;
+        worker->counts.tries++;
         drawer->asked_at = now;
         /* relaxed: only the number counts. */
         number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw,

@@ -126,7 +126,7 @@ static bool send_ask(struct eki_requests *requests, int here, int ask,
     eki_asker_note_sent(asker, now);
     requests->sent[requests->sent_count++] =
         (struct eki_sent){.here = here, .rank = rank, .at = now};
-    engine->failed_across++; /* until tasks come */
+    engine->in_vain++; /* until tasks come */
     return true;
 }
 
@@ -184,7 +184,7 @@ static void note_answer(struct eki_requests *requests,
         memmove(requests->sent + i, requests->sent + i + 1,
                 (size_t)(--requests->sent_count - i) * sizeof *requests->sent);
         eki_histogram_add(&engine->answered, took);
-        engine->failed_across -= is_granted;
+        engine->in_vain -= is_granted;
     }
     note_contact(requests, head);
     eki_asker_note_answer(&requests->askers[worker->here], is_granted, sent,
@@ -261,7 +261,7 @@ static enum eki_sought seek_requests(struct eki_protocol *protocol,
         !eki_asker_may_ask(asker, worker->engine, worker->search.number, now))
         return EKI_SOUGHT_NOTHING;
     asker->asked++;
-    worker->counts.attempted++;
+    worker->counts.tries++;
     worker->search.thief.failures++;
     /* relaxed: a hint. */
     atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);

@@ -159,12 +159,12 @@ static void add_worker_counts(const struct eki_counts *counts,
                               struct eki_report_sums *sums,
                               struct squares *squares)
 {
-    double tries = (double)counts->attempted;
-    double steals = (double)counts->successful;
+    double tries = (double)counts->tries;
+    double steals = (double)counts->steals;
     COUNTED(ADD_COUNT, ADD_TIME)
     sums->null_tasks += counts->nulls;
-    sums->tries += counts->attempted;
-    sums->steals += counts->successful;
+    sums->tries += counts->tries;
+    sums->steals += counts->steals;
     squares->tries += tries * tries;
     squares->steals += steals * steals;
     squares->changes.before_ns += counts->before_ns;
@@ -212,7 +212,7 @@ static void sum_here(const struct eki_engine *engine,
                     .data_held_bytes = (double)input->data_held_bytes},
         .task.function = -1};
     sums->server_cores = input->has_server_core;
-    sums->in_vain = engine->failed_across;
+    sums->in_vain = engine->in_vain;
     sums->messages = engine->exchange.across;
     sums->failed = input->data_lost;
     sums->travelled = input->travelled;

@@ -207,8 +207,8 @@ static void count_steals(const struct eki_sim_rank *rank)
         int64_t granted = explore_answers(worker, 1);
         explore_seen.denied += explore_answers(worker, 0);
         explore_seen.granted += granted;
-        explore_seen.steals += draws ? 0 : worker->counts.successful - granted;
-        explore_seen.drawn += draws ? worker->counts.attempted : 0;
+        explore_seen.steals += draws ? 0 : worker->counts.steals - granted;
+        explore_seen.drawn += draws ? worker->counts.tries : 0;
         explore_seen.cached += worker->counts.tile_hits;
     }
 }

@@ -254,7 +254,7 @@ static void left(void *context, struct eki_sim_rank *rank,
     CHECK_OK(error->status);
     job->left = job->sim->now;
     for (int w = 0; w < rank->topology.workers_here; w++)
-        job->steals += rank->workers[w].worker->counts.successful;
+        job->steals += rank->workers[w].worker->counts.steals;
 }
 
 /* As at random, but not the first worker, and not the first node. */

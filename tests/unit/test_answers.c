@@ -253,8 +253,8 @@ static void tasks_for_who_is_at_work_are_for_all(struct lone *lone)
     CHECK_EQ_INT(other_runs(lone), 10);
     CHECK_EQ_INT(other_runs(lone), 11);
     CHECK_EQ_INT(lone->engine->workers[1]->counts.stolen, 2);
-    CHECK_EQ_INT(lone->engine->workers[1]->counts.successful, 2);
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 0);
+    CHECK_EQ_INT(lone->engine->workers[1]->counts.steals, 2);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 0);
 }
 
 static void hear_of_the_server(ek_level level, const char *line, void *context)
@@ -355,7 +355,7 @@ static void block_that_is_not_claimed_needs_no_memory(struct lone *lone)
         lone_seed_at(lone, 1, number);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
     WITHOUT_MEMORY(1, CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT));
-    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 1);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 1);
     CHECK(!eki_is_stopped(lone->engine));
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_AGAIN);
 }

@@ -28,7 +28,7 @@ static void seed_of_another_rank_is_fetched(struct lone *lone)
         CHECK_EQ_INT(lone_run(lone, ran, 8), 1);
         CHECK_EQ_INT(ran[0], 70 + i);
     }
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 3);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 3);
     CHECK(!eki_worker_calls(lone_worker(lone)));
 }
 
@@ -49,7 +49,7 @@ static void copies_are_run_by_who_draws_their_numbers(struct lone *lone)
     CHECK_EQ_INT(ran[0], 70);
     CHECK_EQ_INT(ran[1], 72);
     CHECK_EQ_INT(ran[2], 73);
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 3);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 3);
     lone_serve(lone);
     CHECK_EQ_INT(lone_sent_only(lone, EKI_KIND_FETCH)->head.first, 4);
 }
@@ -126,8 +126,8 @@ static void chunk_over_two_holders_runs_in_order(struct lone *lone)
     CHECK_EQ_INT(lone_run(lone, ran, 4), 4);
     for (int i = 0; i < 4; i++)
         CHECK_EQ_INT(ran[i], expected[i]);
-    CHECK_EQ_INT(worker->counts.successful, 1);
-    CHECK_EQ_INT(worker->counts.attempted, 2);
+    CHECK_EQ_INT(worker->counts.steals, 1);
+    CHECK_EQ_INT(worker->counts.tries, 2);
     lone_serve(lone);
     CHECK_EQ_INT(lone_sent_of(lone, EKI_KIND_DRAW)->head.detail, 4);
 }

@@ -18,7 +18,7 @@ static void rank_0_waits_for_the_seeds_of_others(struct lone *lone)
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
     lone_serve(lone);
     CHECK_EQ_INT(lone->sent_count, 0);
-    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 0);
     CHECK(eki_worker_calls(lone_worker(lone)));
     CHECK(!eki_worker_awaits(lone_worker(lone)));
     CHECK(eki_worker_due(lone_worker(lone)) == UINT64_MAX);
@@ -67,8 +67,8 @@ static void own_seeds_are_drawn_in_their_order(struct lone *lone)
     CHECK_EQ_INT(lone_run(lone, ran, 8), 3);
     for (int i = 0; i < 3; i++)
         CHECK_EQ_INT(ran[i], 10 + i);
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 3);
-    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 4);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 3);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 4);
     CHECK(!eki_worker_calls(lone_worker(lone)));
     struct eki_error error = lone_end_root(lone, 0, 0);
     CHECK_OK(error.status);
@@ -169,8 +169,8 @@ static void rank_1_draws_by_messages(struct lone *lone)
     }
     CHECK_EQ_INT(lone_run(lone, ran, 4), 1);
     CHECK_EQ_INT(ran[0], 11);
-    CHECK_EQ_INT(worker->counts.successful, 2);
-    CHECK_EQ_INT(worker->counts.attempted, 3);
+    CHECK_EQ_INT(worker->counts.steals, 2);
+    CHECK_EQ_INT(worker->counts.tries, 3);
 }
 
 static void short_tasks_are_drawn_ahead(struct lone *lone)
@@ -204,7 +204,7 @@ static void chunk_beyond_the_last_seed_ends_there(struct lone *lone)
     CHECK_EQ_INT(lone_run(lone, ran, 100), 100);
     for (int i = 0; i < 100; i++)
         CHECK_EQ_INT(ran[i], i);
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 1);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 1);
     CHECK(!eki_worker_calls(lone_worker(lone)));
 }
 
@@ -243,7 +243,7 @@ static void number_beyond_the_last_seed_is_the_end(struct lone *lone)
     lone_step(lone);
     lone_serve(lone);
     CHECK_EQ_INT(lone_count(lone, EKI_KIND_DRAW), 0);
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 0);
 }
 
 /* The seeds come back to their worker, who cancels them. */
@@ -254,7 +254,7 @@ static void check_cancelled(struct lone *lone, int seeds)
     CHECK_EQ_INT(lone_worker(lone)->counts.cancelled, seeds);
     CHECK_EQ_INT(lone_worker(lone)->executed, seeds);
     CHECK(eki_local_check(&lone_worker(lone)->local) == NULL);
-    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 0);
 }
 
 static void stop_before_the_counter_opens_makes_it_void(struct lone *lone)

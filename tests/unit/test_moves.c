@@ -233,7 +233,7 @@ static void arriving_tasks_run(struct lone *lone)
     CHECK(!eki_is_idle(lone_worker(lone)->words, lone->engine->phase));
     CHECK_EQ_INT(lone_run(lone, ran, 4), 2);
     CHECK_EQ_INT(ran[0] + ran[1], 21);
-    CHECK_EQ_INT(lone_worker(lone)->counts.successful, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.steals, 0);
     CHECK_EQ_INT(lone_worker(lone)->counts.stolen, 0);
 }
 

@@ -38,7 +38,7 @@ static void search_in_vain(struct lone *lone)
         lone_serve(lone);
     }
     CHECK_EQ_INT(lone->sent_count, 0);
-    CHECK_EQ_INT(lone_worker(lone)->counts.attempted, 0);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 0);
     CHECK_OK(lone_end_root(lone, 0, 0).status);
 }
 

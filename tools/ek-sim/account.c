@@ -85,9 +85,8 @@ static void count_worker(struct simulation *simulation,
     double *values = values_of(simulation);
     double deepest =
         (double)(counts->deepest_bytes / worker->worker->engine->slot_bytes);
-    add_moment(values, FIELD_TRIES,
-               (double)(counts->attempted + worker->drawn));
-    add_moment(values, FIELD_STEALS, (double)counts->successful);
+    add_moment(values, FIELD_TRIES, (double)(counts->tries + worker->drawn));
+    add_moment(values, FIELD_STEALS, (double)counts->steals);
     add_moment(values, FIELD_WORKER_TASKS, (double)counts->tasks);
     values[FIELD_STOLEN] += (double)counts->stolen;
     values[FIELD_WORK] += (double)counts->work_ns;
@@ -111,7 +110,7 @@ static void count_across(double *values, const struct eki_sim_rank *rank)
     double drawn = 0;
     for (int w = 0; w < rank->topology.workers_here; w++)
         drawn += rank->workers[w].drawn_across;
-    values[FIELD_IN_VAIN] += (double)engine->failed_across + drawn;
+    values[FIELD_IN_VAIN] += (double)engine->in_vain + drawn;
     values[FIELD_MESSAGES] += (double)engine->exchange.across + 2 * drawn;
 }
 
