@@ -25,8 +25,7 @@ static void *counts_create(int here, void *context)
 {
     (void)here;
     (void)context;
-    _Static_assert(sizeof(struct unfold_counts) <= LINE_BYTES,
-                   "print one line");
+    _Static_assert(sizeof(struct unfold_counts) <= LINE_BYTES, "one line");
     void *counts = aligned_alloc(LINE_BYTES, LINE_BYTES);
     if (counts)
         memset(counts, 0, LINE_BYTES);
