@@ -108,8 +108,8 @@ static void print_row(const struct eki_record *record,
                       const struct eki_record_head *head,
                       const struct summary *summary)
 {
-    printf("%9" PRId64 " %10" PRId64 " %6.2f %9" PRId64
-           " %9.5g %9.5g %9.5g %9.5g %6" PRId64 " %9.5g %9.5g %9.5g %6.1f",
+    printf("%9" PRId64 " %10" PRId64 " %12.2f %9" PRId64
+           " %9.5g %9.5g %9.5g %9.5g %6" PRId64 " %9.5g %9.5g %9.5g %11.1f",
            head->iteration, summary->executed,
            100 * share((double)summary->nulls, (double)summary->executed),
            summary->spawned, quantile_us(summary, 0.5),
@@ -216,9 +216,10 @@ static void print_header(const struct eki_record *record)
                    record->data_bytes_max[i]);
         putchar('\n');
     }
-    printf("%9s %10s %6s %9s %9s %9s %9s %9s %6s %9s %9s %9s %6s", "iteration",
-           "tasks", "null/%", "spawned", "p50/us", "p90/us", "p99/us", "max/us",
-           "held", "total/s", "total/max", "wall/s", "imb/%");
+    printf("%9s %10s %12s %9s %9s %9s %9s %9s %6s %9s %9s %9s %11s",
+           "iteration", "tasks", "null_tasks/%", "spawned", "p50/us", "p90/us",
+           "p99/us", "max/us", "held", "total/s", "total/max", "wall/s",
+           "imbalance/%");
     puts(has_data(record) ? "   data/MB" : "");
 }
 
