@@ -26,19 +26,9 @@ import documents  # noqa: E402
 ROOT = documents.ROOT
 # Commands that are not run here, and why.
 NOT_RUN = {
-    "apt-get": "needs root",
-    "cd": "all of a page is in one folder",
-    "git": "needs a network, or changes the checkout",
-    "man": "is interactive; tests/install looks at the pages",
     "meson": "is what BUILD comes from; tests/install configures and installs",
-    "module": "is there on clusters",
-    "ninja": "is what BUILD comes from",
-    "sbatch": "needs a cluster",
-    "srun": "needs a cluster",
-    "sudo": "needs root",
     "tools/check": "would run this test",
     "tools/quickstart": "takes minutes",
-    "tools/setup": "needs root; tests/install runs it",
 }
 
 
