@@ -14,7 +14,7 @@
 
 enum option_kind {
     KIND_TEXT,    /* const char *, borrowed from the command line */
-    KIND_WORD,    /* likewise; one of some words */
+    KIND_WORD,    /* as KIND_TEXT, one of some words */
     KIND_INTEGER, /* int */
     KIND_LONG,    /* int64_t */
     KIND_NUMBER,  /* double */

@@ -15,7 +15,7 @@ struct run_setup {
 struct figures {
     double
         imbalance; /* largest cost of a rank / mean - 1; of steps: the mean */
-    double blocks; /* of the mesh, likewise */
+    double blocks; /* of the mesh; of steps: the mean */
     struct moved moved;
     double cut;     /* part of all faces beyond which is another rank */
     double split_s; /* seconds to find and tell owners, on the slowest rank */

@@ -86,7 +86,7 @@ void layout_bounds(const struct layout *layout, int64_t tile, int64_t *first,
  */
 int64_t layout_length(int64_t tile, void *layout);
 
-/** Process that owns a tile; likewise. */
+/** Process that owns a tile; as ek_tiles_shape wants it, too. */
 int layout_owner(int64_t tile, void *layout);
 
 #endif

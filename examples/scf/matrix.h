@@ -103,7 +103,7 @@ struct matrix_tile {
 ek_status matrix_get(ek_worker *worker, const struct matrix_tile *tile,
                      int count);
 
-/** Add values to tiles, likewise. */
+/** Add values to tiles, all of them under way at the same time. */
 ek_status matrix_accumulate(ek_worker *worker, const struct matrix_tile *tile,
                             int count);
 

@@ -47,7 +47,7 @@ struct contraction {
     struct space space[INDICES_MAX];
     struct tensor c, a, b;
     int64_t outputs;   /* tiles of C, null ones included ... */
-    int64_t terms;     /* ... products of each, likewise ... */
+    int64_t terms;     /* ... products of each, null ones included ... */
     int64_t tasks;     /* ... and tasks */
     uint64_t labels;   /* that tiles of contracted indices have, a bit each */
     struct work total; /* of all tasks */

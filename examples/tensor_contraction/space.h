@@ -36,7 +36,7 @@ int label_join(int one, int other);
 /** A run of entries of the same symmetry. */
 struct block {
     int64_t first, entries;    /* entries of the space */
-    int64_t first_tile, tiles; /* likewise tiles */
+    int64_t first_tile, tiles; /* tiles of the space */
     int label;
 };
 

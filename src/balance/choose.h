@@ -65,7 +65,7 @@ struct eki_chooser {
     int64_t pause;   /* restores after this one that ask nobody, but retain */
     bool has_moved;  /* tasks move before it */
     double stealing; /* loss of laps that steal; < 0: not known */
-    double retained; /* likewise where no task had moved */
+    double retained; /* loss of laps where no task had moved; < 0: not known */
     double last;     /* loss of the last lap; < 0: not known */
     double expected; /* loss of the quiet lap to come, by loads ... */
     double surprise; /* ... and what the last one lost beyond */

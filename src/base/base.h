@@ -146,7 +146,7 @@ bool eki_grow(void *array, int64_t count, int64_t *room, int64_t first,
               size_t bytes);
 /* Zeroed and aligned to EKI_LINE. */
 void *eki_alloc_lines(size_t bytes);
-/* Aligned likewise, not zeroed: what is not used takes no memory. */
+/* Aligned to EKI_LINE, not zeroed: what is not used takes no memory. */
 void *eki_alloc_untouched(size_t bytes);
 void eki_free(void *memory);
 /*

@@ -33,8 +33,8 @@ static bool must_fail(void)
     if (EKI_LIKELY(
             atomic_load_explicit(&fail_countdown, memory_order_relaxed) <= 0))
         return false;
-    /* relaxed: likewise.  Threads that pass the load together may take it
-     * below 0, which means the same as 0. */
+    /* relaxed: see eki_memory_fail().  Threads that pass the load together may
+     * take it below 0, which means the same as 0. */
     return atomic_fetch_sub_explicit(&fail_countdown, 1,
                                      memory_order_relaxed) == 1;
 }

@@ -102,8 +102,8 @@ static bool reserve_seeds(ek_collection *tasks, const struct many *many,
     return true;
 }
 
-/* Every COUNT-th task from I on, to SEEDS, where there is room; numbers
- * likewise from ID on. */
+/* Every COUNT-th task from I on, and every COUNT-th number from ID on, to
+ * SEEDS, where there is room. */
 struct part {
     int64_t i, count;
     uint64_t id;

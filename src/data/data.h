@@ -42,7 +42,7 @@ enum {
     EKI_KIND_INPUT,  /* to who has asked; struct eki_data_words */
     EKI_KIND_RESULT, /* to the home; slot, or a piece */
     EKI_KIND_GIVE,   /* to who has a result: send the rest */
-    EKI_KIND_KEPT    /* likewise: it is unpacked, or lost */
+    EKI_KIND_KEPT    /* to who has sent it: it is unpacked, or lost */
 };
 
 enum {

@@ -52,7 +52,7 @@ enum eki_party {
 
 /* What a message has behind its head. */
 enum eki_body {
-    EKI_BODY_ANY,  /* likewise */
+    EKI_BODY_ANY,  /* whoever takes the message looks */
     EKI_BODY_NONE, /* nothing */
     EKI_BODY_ITEM, /* one item, of item_bytes, whose fields the shape bounds */
     EKI_BODY_SLOTS /* one task, or more, but slots_most */

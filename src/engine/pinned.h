@@ -29,7 +29,7 @@ struct eki_pinned {
 /* Room for one more, which the caller fills, while no phase is open; NULL: no
  * memory. */
 struct eki_slot *eki_pinned_new(struct eki_pinned *pinned);
-/* Add a copy of SLOT, likewise; false: no memory. */
+/* Add a copy of SLOT while no phase is open; false: no memory. */
 bool eki_pinned_add(struct eki_pinned *pinned, const struct eki_slot *slot);
 void eki_pinned_free(struct eki_pinned *pinned);
 

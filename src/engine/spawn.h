@@ -19,7 +19,7 @@ static inline struct eki_slot *eki_worker_push_slot(struct ek_worker *worker,
     return slot;
 }
 
-/* Push a task, likewise. */
+/* Push a task with a copy of PAYLOAD. */
 static inline void eki_worker_push(struct ek_worker *worker, int function,
                                    const void *payload, size_t bytes, int flags)
 {

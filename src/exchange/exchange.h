@@ -40,7 +40,7 @@ static inline int64_t eki_exchange_room(const struct eki_exchange *exchange)
 struct eki_note {
     int kind, to;           /* to: rank */
     int32_t worker, detail; /* their meaning depends on the kind */
-    int64_t first;          /* likewise */
+    int64_t first;          /* as detail */
 };
 /* Send NOTE, with copies of COUNT items of BYTES each; false: no buffer. */
 bool eki_exchange_send(struct eki_exchange *exchange,

@@ -7,7 +7,7 @@
  *     asked_at    -> now          both    seek; a step that finds an ask
  *     sent_at[i]  oldest -> now   server  REQUEST has left: see requests.h
  *                 then -> 0       server  the rank of that entry has answered
- *     answers[]   n -> n + 1      server  likewise: NONE, or the last TASKS
+ *     answers[]   n -> n + 1      server  NONE, or the last TASKS, has come
  *     all         -> 0            who enters
  */
 #include "protocol/asker.h"

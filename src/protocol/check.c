@@ -80,7 +80,7 @@ const char *eki_counter_check(const struct eki_engine *engine)
                 drawer->end)
             return "a worker has drawn a number beyond its chunk";
     }
-    /* relaxed: likewise. */
+    /* relaxed: a check. */
     if (wanted != atomic_load_explicit(&counter->wants, memory_order_relaxed))
         return "what workers want of the counter is miscounted";
     return NULL;

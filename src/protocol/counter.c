@@ -220,7 +220,7 @@ static bool number_fits(const struct eki_counter *counter,
                eki_fits_one(&decode, "source", head->source, 0) &&
                eki_fits(&decode, "number", head->first, 0,
                         INT64_MAX - EKI_CHUNK_MOST);
-    /* relaxed: likewise. */
+    /* relaxed: written by this server. */
     return eki_fits_one(
                &decode, "state of the worker",
                atomic_load_explicit(&drawer->fetch, memory_order_relaxed),

@@ -19,7 +19,7 @@
  * least, if it fits there, or to one where it fits above the tasks that are as
  * long: shorter ones that do not fit any more are displaced, and look for a
  * place in turn.  What finds none is offered to a random other rank, which
- * takes it likewise, or passes the offer on.
+ * finds a place for it in the same way, or passes the offer on.
  *
  * Until it is handed over a task lies where it is.  So an offer may get lost,
  * at a rank that is late or that has no buffer, and what nobody has taken in
@@ -77,7 +77,7 @@ struct eki_hands {
     uint64_t takes_to; /* ... as long as those can come; 0: nobody is held */
     bool has_tried;    /* in the last process */
     double reached;    /* largest load then, in means, and ... */
-    double target;     /* ... what fits a worker now, likewise */
+    double target;     /* ... what fits a worker now, in means */
     struct eki_long_tasks long_tasks;
     struct eki_queue notes; /* struct eki_hand_note */
 };

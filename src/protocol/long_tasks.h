@@ -13,9 +13,9 @@
 
 enum eki_hand_state {
     EKI_HAND_HERE,     /* among the seeds of its worker */
-    EKI_HAND_SHED,     /* likewise, but it is to go */
-    EKI_HAND_OFFERED,  /* likewise, and others know */
-    EKI_HAND_PROMISED, /* likewise, and one has taken it */
+    EKI_HAND_SHED,     /* there, but it is to go */
+    EKI_HAND_OFFERED,  /* there, and others know */
+    EKI_HAND_PROMISED, /* there, and another rank takes it */
     EKI_HAND_AWAITED   /* its worker has room for it */
 };
 

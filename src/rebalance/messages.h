@@ -64,7 +64,7 @@ struct eki_size_told {
 struct eki_target_told {
     eki_ns target;
     int64_t slack, is_balanced; /* 0 or 1 */
-    int64_t is_whole;           /* likewise: all workers are one group */
+    int64_t is_whole;           /* 0 or 1: all workers are one group */
     struct eki_totals totals;   /* of all tasks */
 };
 

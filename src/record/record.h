@@ -120,7 +120,7 @@ struct eki_record_iteration {
     struct eki_record_worker *workers; /* [shape.workers] */
     struct eki_record_task *tasks; /* [task_count], one worker after another */
     int64_t task_count;
-    struct eki_record_family *families; /* [family_count], likewise */
+    struct eki_record_family *families; /* [family_count], by worker */
     int64_t family_count;
 };
 

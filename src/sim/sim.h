@@ -177,7 +177,7 @@ struct eki_sim_program {
      * it: spawn, mark, fail, poll.  Returns the time until the task wants to go
      * on, EKI_SIM_WAITS_FOR_TILES, or EKI_SIM_ENDS_NOW; then the worker's
      * `code` is what the task returns.  Where the worker's is_index is set,
-     * likewise for its `index`.  All that comes `ahead_ns` after now.
+     * that index runs instead.  All that comes `ahead_ns` after now.
      */
     uint64_t (*task)(void *context, struct eki_sim_worker *worker, bool begins);
     void (*worker_done)(void *context, struct eki_sim_worker *worker);
@@ -220,7 +220,7 @@ struct eki_sim_setup {
     int functions;      /* 0 ... functions - 1 */
     bool has_tiles;     /* tasks may use stores */
     bool has_data; /* functions may have data: eki_data_set() of each rank */
-    struct eki_data_setup data; /* likewise: who joins with what */
+    struct eki_data_setup data; /* of each rank: who joins with what */
     bool is_sampled;            /* failing steals between nodes are drawn */
     bool is_together;           /* ranks wait for each other between calls */
     /* How long tasks of a worker that follow each other may last together to be

@@ -66,7 +66,7 @@ struct eki_sort {
     unsigned first;  /* class of starts[0] */
     struct eki_classes classes;
     struct eki_place *places; /* of a sort in place: per class from LOW on */
-    unsigned char *hand;      /* likewise: slots that change their places */
+    unsigned char *hand;      /* of it, too: slots that change their places */
     struct eki_estimate *estimates;
     unsigned low, high; /* classes seen */
     int64_t slots, gone, kept, discarded;

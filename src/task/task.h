@@ -48,8 +48,8 @@ struct eki_local {
     int32_t id, here;
 
     unsigned char *seed_base, *seed_top; /* what is still to run */
-    unsigned char *stack_bottom;         /* likewise, up to stack_top */
-    unsigned char *log_end;              /* executed from the stack */
+    unsigned char *stack_bottom; /* still to run, too, up to stack_top */
+    unsigned char *log_end;      /* executed from the stack */
     unsigned char *stack_limit, *log_limit;
 
     unsigned char *seeds, *seed_end, *seed_limit; /* the array */
@@ -133,7 +133,7 @@ static inline int64_t eki_local_count(const struct eki_local *local)
 
 /* Room for just N more seeds, outside of a phase; false: no memory. */
 bool eki_local_seeds_reserve(struct eki_local *local, int64_t n);
-/* Room for N more of many, likewise; arrays double. */
+/* Room for N more of many, outside of a phase: arrays double. */
 bool eki_local_seeds_room(struct eki_local *local, int64_t n);
 /* Move all seeds of FROM, where nothing runs, on top of those of LOCAL, outside
  * of a phase; false: no memory, and nothing has moved. */

@@ -27,7 +27,7 @@ static bool enter_tiles(struct eki_protocol *protocol,
 struct waiting {
     int count;
     int owner;      /* of the oldest one's tile */
-    uint64_t since; /* likewise */
+    uint64_t since; /* of the oldest one */
 };
 
 static void find_waiting(const struct eki_tiles *tiles, int here, uint64_t now,

@@ -12,7 +12,7 @@
 
 enum {
     TASKS = 40,     /* per rank */
-    EMPTY = 100000, /* likewise */
+    EMPTY = 100000, /* per rank */
     NAP_US = 300,
     BURN_US = 20000,
     LONG_US = 5000,

@@ -55,12 +55,12 @@ struct explore_iteration {
     bool is_late[EXPLORE_RANKS];          /* ranks that enter late ... */
     uint64_t late;                        /* ... by about so long */
     int seeds, ranges, departing, spawns; /* most of them, per rank */
-    int pinned;                           /* of the seeds, likewise */
-    int range_most;                       /* indices of a range */
-    int spawn_permille;                   /* of the tasks: spawn some, */
-    int ops_most;                         /* ... or poll, so often */
-    int fail_permille, stop_permille;     /* of the tasks */
-    int tile_permille, calls_most;        /* of the tasks: get, put, add */
+    int pinned;                       /* of the seeds; most of them, per rank */
+    int range_most;                   /* indices of a range */
+    int spawn_permille;               /* of the tasks: spawn some, */
+    int ops_most;                     /* ... or poll, so often */
+    int fail_permille, stop_permille; /* of the tasks */
+    int tile_permille, calls_most;    /* of the tasks: get, put, add */
     int wait_permille;  /* ... after each of these before the next */
     int leave_permille; /* of these: do not wait for what they start */
 };

@@ -373,7 +373,8 @@ static inline const struct eki_message *lone_sent_only(struct lone *lone,
     return message;
 }
 
-/* The only message of KIND, of all that were sent since then; likewise. */
+/* The only message of KIND, of all that were sent since the last lone_forget(),
+ * which this is one of. */
 static inline const struct eki_message *lone_sent_of(struct lone *lone,
                                                      int kind)
 {

@@ -26,7 +26,7 @@ void column_print(const struct column *column, double value);
 /* The two lines of titles, each after what the caller has printed. */
 void columns_print_tops(const struct columns *columns);
 void columns_print_titles(const struct columns *columns);
-/* Values [columns->count] of a row, likewise. */
+/* Values [columns->count] of a row, each after what the caller has printed. */
 void columns_print(const struct columns *columns, const double *values);
 
 /* What tells a row of CSV or JSON from others, before its values. */

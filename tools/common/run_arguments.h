@@ -14,7 +14,7 @@
 struct run_arguments {
     struct workload_source source;
     const char *policy, *steal; /* NULL: the library's choice */
-    const char *modes;          /* likewise, of --compare */
+    const char *modes;          /* NULL: those of --compare */
     struct mode_list compared;  /* what that comes to */
     bool has_compare, has_csv, has_json;
     bool may_unfold; /* the tool has --workload; set before */

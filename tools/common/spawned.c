@@ -13,7 +13,7 @@ struct brood {
 struct sorting {
     struct eki_record_task *from, *to; /* [count] */
     int64_t *order;                    /* [count] places in FROM */
-    bool *is_child;                    /* [count], likewise */
+    bool *is_child;                    /* [count], by place in FROM */
     struct brood *broods;              /* [brood_count], by parent */
     int64_t count, brood_count;
 };

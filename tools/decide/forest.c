@@ -29,7 +29,7 @@ struct forest {
     struct list *risen, *came; /* that came up to a vertex, or down */
     int64_t *next;             /* [items], of the lists */
     struct eki_item *sorted;   /* of one vertex; index: of the item */
-    int32_t *given;            /* likewise, to which child */
+    int32_t *given;            /* of one vertex: to which child */
 };
 
 static bool open_forest(struct forest *forest)

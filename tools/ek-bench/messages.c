@@ -33,7 +33,7 @@ struct samples {
     double gap[BENCH_REPETITIONS_MAX];
     double byte[BENCH_REPETITIONS_MAX];
     double handle[BENCH_REPETITIONS_MAX]; /* known to rank 1 */
-    double poll[BENCH_REPETITIONS_MAX];   /* likewise */
+    double poll[BENCH_REPETITIONS_MAX];   /* known to rank 1 */
 };
 
 struct link {

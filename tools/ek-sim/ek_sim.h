@@ -12,7 +12,7 @@ struct arguments {
     struct run_arguments shared;
     const char *machine, *start, *order, *mode, *deque;
     const char *cores;                   /* a list; NULL: one node */
-    const char *rank_workers, *slowness; /* likewise; NULL: all, equally fast */
+    const char *rank_workers, *slowness; /* lists; NULL: all, equally fast */
     int node_cores, ranks_per_node;      /* 0: as the machine says */
     const char *progress;
     const char *utilization, *loads; /* files; NULL: none */
@@ -23,7 +23,7 @@ struct arguments {
     int64_t task_bytes;
     const char *bytes_scale; /* a list; NULL: 1 */
     int64_t data_bytes;      /* as the library's option */
-    const char *data;        /* likewise; NULL: it returns */
+    const char *data;        /* NULL: it returns */
     int pinned;              /* percent of the tasks */
     const char *tiles;       /* NULL: tasks use none */
     const char *jitter;      /* NULL: that of the machine */
@@ -125,7 +125,7 @@ struct run {
     struct workload_source *source; /* with the seed of now */
     struct unfold *unfold;          /* its tree; NULL: tasks spawn none */
     struct curve *curve;            /* of --utilization; NULL: not asked for */
-    struct loads *loads;            /* of --loads, likewise */
+    struct loads *loads;            /* of --loads; NULL: not asked for */
     struct eki_machine machine;
     int cores, nodes, ranks, workers;
     int *rank_workers, *node_of_rank; /* [ranks] */
