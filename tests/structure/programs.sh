@@ -16,11 +16,8 @@ compile() {
 }
 
 # shellcheck disable=SC2046
-awk -v folder="$folder" '
-    /^```c( .*)?$/ { name = FILENAME "." FNR; gsub("/", "-", name); next }
-    /^```$/ { name = "" }
-    name != "" { print > (folder "/" name ".c") }' \
-    README.md $(find docs -name '*.md')
+awk -v folder="$folder" -f tests/structure/blocks.awk README.md \
+    $(find docs -name '*.md')
 programs=0
 for block in "$folder"/*.c; do
     grep -q 'int main' "$block" || continue

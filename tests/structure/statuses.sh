@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# No status is dropped in the README's programs and in the examples, and no
-# failure is said that Evenkeel has said; 77 where no compiler tells.
+# Programs in documents and the examples drop no status, and do not repeat what
+# Evenkeel has said of a failure; 77 if no compiler tells.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
@@ -37,13 +37,12 @@ if [ -z "$(dropped "$folder/dropping.c")" ]; then
     echo "${CC:-cc} does not tell of statuses that are dropped"
     exit 77
 fi
-awk -v folder="$folder" '
-    /^```c( .*)?$/ { n++; in_code = 1; next }
-    /^```$/ { in_code = 0 }
-    in_code { print > (folder "/readme" n ".c") }' README.md
+# shellcheck disable=SC2046
+awk -v folder="$folder" -f tests/structure/blocks.awk README.md \
+    $(find docs -name '*.md')
 
 files=0
-for file in "$folder"/readme*.c cli/*.c examples/*.c examples/*/*.c \
+for file in "$folder"/*.md.*.c cli/*.c examples/*.c examples/*/*.c \
     examples/*.cc examples/*/*.cc; do
     files=$((files + 1))
     dropped "$file" >>"$folder/found"
