@@ -102,7 +102,7 @@ enum eki_checking {
 
 /* What the option hpdc12 says of the paper's algorithms. */
 struct eki_printing {
-    double c, d;       /* in mean loads: who has more sheds, less is given */
+    double c, d;       /* mean loads: above c a worker sheds, below d it gets */
     int64_t branching; /* children of a vertex */
     int gather;        /* EKI_GATHER_: what the rank that decides is told */
 };
@@ -116,7 +116,8 @@ enum eki_gather {
     "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
     "or gather=core"
 
-/* The default is what TEXT does not say; false: it is not allowed. */
+/* Constants that TEXT does not name get their defaults; false: TEXT is not
+ * allowed. */
 bool eki_printing_read(const char *text, struct eki_printing *printing);
 
 /*
@@ -219,7 +220,7 @@ struct eki_option {
     size_t room;     /* of a text: offset in eki_settings */
 };
 
-/* What holds where nobody says otherwise. */
+/* Their defaults. */
 extern const struct eki_options eki_option_defaults;
 
 /* The table, for comparison over ranks, dumps and documents. */

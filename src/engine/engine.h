@@ -251,7 +251,7 @@ ek_status eki_engine_restore_end(struct eki_engine *engine,
 /* The rank that added the task of SLOT, or to which its data has moved. */
 int eki_engine_home(const struct eki_engine *engine,
                     const struct eki_slot *slot);
-/* What the program is shown of it, where no worker runs it. */
+/* The task of SLOT as a program sees it while no worker runs it. */
 ek_task eki_engine_show(const struct eki_engine *engine,
                         const struct eki_slot *slot);
 

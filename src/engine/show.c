@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program is shown of a task. */
+/* A task as programs see it. */
 #include "engine/engine.h"
 
 #include <math.h>

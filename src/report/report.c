@@ -43,7 +43,7 @@ static ek_status check_made(const struct eki_report *report)
                                    "ek_process() or set EVENKEEL_REPORT");
 }
 
-/* What the program gets is a size and the first figures. */
+/* A program gets struct_bytes and the first figures. */
 #define IS_COPIED(member)                                                     \
     _Static_assert(offsetof(ek_process_report, member) ==                     \
                        sizeof(size_t) + offsetof(struct eki_figures, member), \

@@ -56,7 +56,7 @@ void eki_team_end_task(struct eki_team *team, int here)
     seat->is_running = false;
 }
 
-/* What all tasks that are handed out have. */
+/* Fill what a slot and an index of a range have alike. */
 static inline void hand_out_any(struct ek_worker *worker, struct eki_seat *seat,
                                 uint64_t id, ek_task *task)
 {

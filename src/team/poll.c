@@ -65,8 +65,9 @@ bool eki_team_has_messages(const struct eki_team *team)
                                 memory_order_relaxed);
 }
 
-/* Whether the thread of worker HERE may step the server; where that has a
- * thread of its own only if it sleeps, because others need the cores. */
+/* Whether the thread of worker HERE may step the server.  If the server has a
+ * thread of its own, workers step it only while cores are short and that thread
+ * sleeps. */
 static bool may_poll(const struct eki_team *team, int here)
 {
     return team->is_served ? team->is_crowded && team->setup.thread_level >= 2
