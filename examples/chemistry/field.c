@@ -116,7 +116,7 @@ void field_find_owners(struct field *field)
                   field->comm);
 }
 
-/* Every column gets a copy of its western neighbour.  A column is the tag of
+/* Every column gets a copy of its western neighbor.  A column is the tag of
  * its message. */
 static void exchange(struct field *field)
 {

@@ -25,7 +25,7 @@ struct field_size {
 /** A column that is here. */
 struct column {
     double *state; /* [levels][species]; NULL: it is on another rank */
-    double *west;  /* that of its western neighbour, before the wind */
+    double *west;  /* that of its western neighbor, before the wind */
 };
 
 struct field {
@@ -64,7 +64,7 @@ void field_find_owners(struct field *field);
 
 /**
  * An hour of wind and of cities: owners exchange columns with those of their
- * neighbours, and compute the rest alone.
+ * neighbors, and compute the rest alone.
  *
  * Call: Collective, but for ranks without columns.
  */

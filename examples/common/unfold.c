@@ -18,7 +18,7 @@ static const struct option options[] = {
 const struct command_line unfold_command_line = {OPTION_ROWS(options)};
 
 enum {
-    LINE_BYTES = 128 /* what processors fetch at once, and its neighbour */
+    LINE_BYTES = 128 /* what processors fetch at once, and its neighbor */
 };
 
 static void *counts_create(int here, void *context)

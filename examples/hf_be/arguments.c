@@ -10,7 +10,7 @@ static const struct option options[] = {
     {"--atoms", "N", AT(atoms), OPTION_INTEGER(1, ATOMS_MAX),
      .help = "beryllium atoms in a straight chain (4)"},
     {"--spacing", "BOHR", AT(spacing), OPTION_NUMBER(0.5, 1000),
-     .help = "between neighbours (4.0)"},
+     .help = "between neighbors (4.0)"},
     {"--tile", "N", AT(fock.width), OPTION_INTEGER(1, 1000),
      .help =
          "basis functions of a tile, 15 per atom (10); a task is four tiles"},

@@ -214,7 +214,7 @@ double diis_add(struct diis *diis, const double *fock, const double *density)
 }
 
 /*
- * Coefficients c with sum 1 that minimise the norm of sum c_i error_i.
+ * Coefficients c with sum 1 that minimize the norm of sum c_i error_i.
  *
  * With B_ij = <error_i, error_j> they are proportional to B^-1 1.  Errors
  * shrink by many orders, so B is scaled to a unit diagonal first.

@@ -15,7 +15,7 @@ struct copy {
     int64_t to[RANK_MAX];
 };
 
-/* Neighbours in both orders count as one index, and single entries as none. */
+/* Neighbors in both orders count as one index, and single entries as none. */
 static struct copy simplify(int rank, const int64_t *width, const int *order)
 {
     struct copy copy = {0};

@@ -179,13 +179,13 @@ static ek_status place_apart(ek_tiles *tiles)
 static ek_status place_store(ek_tiles *tiles)
 {
     const struct eki_topology *topology = tiles->owner->topology;
-    bool has_neighbours = topology->nodes < topology->size;
+    bool has_neighbors = topology->nodes < topology->size;
     eki_store_number(tiles);
     ek_status status = eki_fabric_mpi_try_share(
         tiles->owner->fabric, eki_store_bytes(tiles, true), &tiles->shared);
     if (status == EK_OK)
         eki_store_place(tiles, tiles->shared.memory, true);
-    else if (status == EK_ERR_NOMEM && has_neighbours)
+    else if (status == EK_ERR_NOMEM && has_neighbors)
         status = place_apart(tiles);
     if (status == EK_OK)
         status = eki_store_add(tiles);

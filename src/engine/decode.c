@@ -148,11 +148,11 @@ static bool fits_load(const struct eki_decode *decode,
                     (int64_t)load->most_ns);
 }
 
-/* From the server that speaks for a neighbour in the tree, to the one that
+/* From the server that speaks for a neighbor in the tree, to the one that
  * speaks for this node. */
-static bool fits_neighbour(const struct eki_decode *decode,
-                           const struct eki_head *head, bool is_child,
-                           bool is_parent)
+static bool fits_neighbor(const struct eki_decode *decode,
+                          const struct eki_head *head, bool is_child,
+                          bool is_parent)
 {
     const struct eki_topology *topology = decode->engine->topology;
     const struct eki_waves *waves = &decode->engine->waves;
@@ -166,7 +166,7 @@ static bool fits_neighbour(const struct eki_decode *decode,
            eki_fits_one(decode, "speaker of this node",
                         topology->lowest_rank[topology->node],
                         topology->rank) &&
-           eki_fits_one(decode, "neighbour", is_near, true);
+           eki_fits_one(decode, "neighbor", is_near, true);
 }
 
 static bool vote_fits(const struct eki_decode *decode,
@@ -175,7 +175,7 @@ static bool vote_fits(const struct eki_decode *decode,
     const struct eki_waves *waves = &decode->engine->waves;
     const struct eki_head *head = &message->head;
     struct eki_vote vote;
-    if (!fits_neighbour(decode, head, true, false))
+    if (!fits_neighbor(decode, head, true, false))
         return false;
     /* A child that has the verdict may vote before the other has it. */
     int64_t wave = (int64_t)waves->wave + (waves->verdict_next >= 0);
@@ -193,7 +193,7 @@ static bool verdict_fits(const struct eki_decode *decode,
     const struct eki_waves *waves = &decode->engine->waves;
     const struct eki_head *head = &message->head;
     struct eki_verdict verdict;
-    if (!fits_neighbour(decode, head, false, true))
+    if (!fits_neighbor(decode, head, false, true))
         return false;
     memcpy(&verdict, message->body, sizeof verdict);
     return eki_fits_one(decode, "wave", head->first, (int64_t)waves->wave) &&
@@ -216,11 +216,11 @@ bool eki_wave_fits(struct eki_engine *engine, const struct eki_message *message)
     case EKI_KIND_WAVE:
         return verdict_fits(&decode, message);
     case EKI_KIND_HERE:
-        return fits_neighbour(&decode, head, true, true) &&
+        return fits_neighbor(&decode, head, true, true) &&
                eki_fits(&decode, "votes", head->count, 0, 1) &&
                eki_fits_one(&decode, "bytes", head->bytes, 0);
     default:
-        return fits_neighbour(&decode, head, true, true);
+        return fits_neighbor(&decode, head, true, true);
     }
 }
 
@@ -230,7 +230,7 @@ bool eki_break_fits(struct eki_engine *engine,
     struct eki_decode decode = eki_decode_of(engine, &message->head);
     struct eki_error error;
     memcpy(&error, message->body, sizeof error);
-    return fits_neighbour(&decode, &message->head, true, true) &&
+    return fits_neighbor(&decode, &message->head, true, true) &&
            eki_fits(&decode, "first", message->head.first, 0, 1) &&
            fits_error(&decode, &error) &&
            eki_fits_one(&decode, "status", error.status, EK_ERR_MPI);

@@ -152,8 +152,8 @@ struct eki_engine {
     int64_t in_vain; /* requests of this phase to other nodes that have brought
                         no task */
     struct eki_protocol refusal;
-    int refusal_tells; /* enum eki_refused, to neighbours */
-    int refusal_told;  /* neighbours that know of it */
+    int refusal_tells; /* enum eki_refused, to neighbors */
+    int refusal_told;  /* neighbors that know of it */
     bool must_break;   /* no verdict will come */
     /* Tasks have come of functions that are not registered here. */
     bool has_strange;

@@ -241,22 +241,22 @@ static void tell_server(struct eki_look *look, const struct eki_moment *at)
         why_unserved(look, at->only_first));
 }
 
-/* Neighbours in the tree of nodes that are asked and do not answer, or that say
+/* Neighbors in the tree of nodes that are asked and do not answer, or that say
  * they have sent what is not here. */
-static void tell_neighbours(struct eki_look *look, const struct eki_moment *at)
+static void tell_neighbors(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_engine *engine = look->engine;
     const struct eki_waves *waves = &engine->waves;
     if (engine->alone || !waves->is_lowest ||
         eki_ns_since(at->served, at->now) > look->stall_ns / 2)
         return;
-    for (int i = 0; i < waves->neighbour_count; i++) {
-        const struct eki_neighbour *neighbour = &waves->neighbours[i];
-        bool is_lost = neighbour->lost != 0;
+    for (int i = 0; i < waves->neighbor_count; i++) {
+        const struct eki_neighbor *neighbor = &waves->neighbors[i];
+        bool is_lost = neighbor->lost != 0;
         uint64_t waited =
-            eki_ns_since(is_lost ? neighbour->lost : neighbour->heard, at->now);
-        if ((!is_lost && neighbour->probed == 0) ||
-            !may_tell(look, &look->neighbours[i], is_lost ? 2 * waited : waited,
+            eki_ns_since(is_lost ? neighbor->lost : neighbor->heard, at->now);
+        if ((!is_lost && neighbor->probed == 0) ||
+            !may_tell(look, &look->neighbors[i], is_lost ? 2 * waited : waited,
                       at->now))
             continue;
         char wave[96] = "it does not answer, so it is not in this call, or "
@@ -268,7 +268,7 @@ static void tell_neighbours(struct eki_look *look, const struct eki_moment *at)
                      (unsigned long long)waves->wave);
         EKI_SAY(look, "waiting %s for rank %d on another node%s: %s",
                 time_of(waited).text,
-                engine->topology->lowest_rank[neighbour->node],
+                engine->topology->lowest_rank[neighbor->node],
                 where_of(look).text, wave);
     }
 }
@@ -317,7 +317,7 @@ void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
     tell_workers(look, at->now);
     tell_server(look, at);
     if (at->is_server) {
-        tell_neighbours(look, at);
+        tell_neighbors(look, at);
         tell_waits(look, at, quiet);
     }
 }

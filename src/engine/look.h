@@ -6,7 +6,7 @@
  * anyway, and words of the node segment.  Looks at a worker are compared: what
  * has not changed from look to look has not moved.  Each rank tells of its own
  * workers and its own server; of ranks of its node that are not there the
- * lowest tells that is; of a node that does not answer, its neighbours in the
+ * lowest tells that is; of a node that does not answer, its neighbors in the
  * tree of nodes.
  *
  * Each cause is told once per phase, and again at intervals that double.
@@ -83,7 +83,7 @@ struct eki_look {
     uint64_t moved; /* messages that had come */
     uint64_t rolls, executed, created, unchanged_since;
     struct eki_told absent, server, waits, sums;
-    struct eki_told neighbours[EKI_NEIGHBOURS_MOST];
+    struct eki_told neighbors[EKI_NEIGHBORS_MOST];
 };
 
 /* What whoever looks brings. */

@@ -4,7 +4,7 @@
  * it should have changed, so the phase can not end by its sums any more.  It
  * ends in EK_ERR_MPI on all ranks, at once.
  *
- *     to neighbours in the tree   BREAK   struct eki_error; first: 1: it is
+ *     to neighbors in the tree   BREAK   struct eki_error; first: 1: it is
  *                                         broken, 0: it should be
  *
  * Whoever refuses a message notes that on its node, and so do the others.  The
@@ -33,16 +33,16 @@ static void break_phase(struct eki_engine *engine)
     eki_set_stop(engine);
 }
 
-/* Tell the neighbours what is known, as far as there are buffers. */
+/* Tell the neighbors what is known, as far as there are buffers. */
 static bool spread_break(struct eki_engine *engine, int refused)
 {
     const struct eki_waves *waves = &engine->waves;
     if (engine->refusal_tells != refused)
         engine->refusal_told = 0;
     engine->refusal_tells = refused;
-    for (; engine->refusal_told < waves->neighbour_count;
+    for (; engine->refusal_told < waves->neighbor_count;
          engine->refusal_told++) {
-        int node = waves->neighbours[engine->refusal_told].node;
+        int node = waves->neighbors[engine->refusal_told].node;
         struct eki_note note = {EKI_KIND_BREAK,
                                 engine->topology->lowest_rank[node], -1,
                                 engine->topology->node, refused == EKI_BREAKS};

@@ -175,7 +175,7 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         return true;
     if (EKI_UNLIKELY(eki_refused(engine) != EKI_FITS) &&
         eki_refusal_breaks(engine)) {
-        /* Neighbours can tell others only when what they have sent here has
+        /* Neighbors can tell others only when what they have sent here has
          * left their buffers. */
         if (engine->exchange.fabric)
             drain(engine, drop, now);

@@ -21,7 +21,7 @@ void eki_see_anew(struct eki_look *look, uint64_t now)
     look->moved = look->rolls = 0;
     look->absent = look->server = look->waits = look->sums =
         (struct eki_told){0};
-    memset(look->neighbours, 0, sizeof look->neighbours);
+    memset(look->neighbors, 0, sizeof look->neighbors);
 }
 
 uint64_t eki_silent_ms(const struct eki_look *look, int i, uint64_t ms)

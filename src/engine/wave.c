@@ -153,15 +153,15 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
     pass_verdict(engine);
 }
 
-/* Tell the neighbours in the tree that no task starts any more. */
+/* Tell the neighbors in the tree that no task starts any more. */
 static void spread_stop(struct eki_engine *engine)
 {
     struct eki_waves *waves = &engine->waves;
     if (!eki_is_stopped(engine))
         return;
-    for (; waves->stop_next < waves->neighbour_count; waves->stop_next++) {
+    for (; waves->stop_next < waves->neighbor_count; waves->stop_next++) {
         if (!send_to_node(engine, EKI_KIND_STOP,
-                          waves->neighbours[waves->stop_next].node, NULL, 0))
+                          waves->neighbors[waves->stop_next].node, NULL, 0))
             return;
     }
 }
@@ -211,23 +211,23 @@ static bool send_here(struct eki_engine *engine, int node)
                              engine->waves.voted, 0);
 }
 
-/* Ask neighbours of whom nothing has come for long whether they are there, and
+/* Ask neighbors of whom nothing has come for long whether they are there, and
  * answer those who ask. */
-static void ask_neighbours(struct eki_engine *engine, uint64_t now)
+static void ask_neighbors(struct eki_engine *engine, uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
     uint64_t half = engine->setup.stall_ns / 2;
     waves->probe_at = half == 0 ? UINT64_MAX : now + half / 4;
-    for (int i = 0; i < waves->neighbour_count; i++) {
-        struct eki_neighbour *neighbour = &waves->neighbours[i];
-        if (neighbour->asks)
-            neighbour->asks = !send_here(engine, neighbour->node);
-        if (neighbour->asks)
+    for (int i = 0; i < waves->neighbor_count; i++) {
+        struct eki_neighbor *neighbor = &waves->neighbors[i];
+        if (neighbor->asks)
+            neighbor->asks = !send_here(engine, neighbor->node);
+        if (neighbor->asks)
             waves->probe_at = now;
-        if (half != 0 && neighbour->probed == 0 &&
-            eki_ns_since(neighbour->heard, now) >= half &&
-            send_to_node(engine, EKI_KIND_PROBE, neighbour->node, NULL, 0))
-            neighbour->probed = now;
+        if (half != 0 && neighbor->probed == 0 &&
+            eki_ns_since(neighbor->heard, now) >= half &&
+            send_to_node(engine, EKI_KIND_PROBE, neighbor->node, NULL, 0))
+            neighbor->probed = now;
     }
 }
 
@@ -245,24 +245,23 @@ static bool enter_waves(struct eki_protocol *protocol,
     waves->unchanged_since = now;
     waves->still_waves = 0;
     waves->probe_at = now;
-    for (int i = 0; i < waves->neighbour_count; i++) {
-        int node = waves->neighbours[i].node;
-        waves->neighbours[i] =
-            (struct eki_neighbour){.node = node, .heard = now};
+    for (int i = 0; i < waves->neighbor_count; i++) {
+        int node = waves->neighbors[i].node;
+        waves->neighbors[i] = (struct eki_neighbor){.node = node, .heard = now};
     }
     return true;
 }
 
-/* The place of NODE among the neighbours: children come first. */
+/* The place of NODE among the neighbors: children come first. */
 static int place_of_child(const struct eki_waves *waves, int node)
 {
     int i = 0;
-    for (; waves->neighbours[i].node != node; i++)
-        EKI_ASSERT(i + 1 < waves->neighbour_count);
+    for (; waves->neighbors[i].node != node; i++)
+        EKI_ASSERT(i + 1 < waves->neighbor_count);
     return i;
 }
 
-/* A neighbour says how far it is.  Messages of a pair of ranks keep their
+/* A neighbor says how far it is.  Messages of a pair of ranks keep their
  * order: what it says it has sent, and is not here, is lost. */
 static bool has_lost(const struct eki_waves *waves, int place,
                      const struct eki_head *head)
@@ -274,9 +273,9 @@ static bool has_lost(const struct eki_waves *waves, int place,
                : waves->voted && wave > waves->wave && waves->verdict_next < 0;
 }
 
-static enum eki_taken take_from_neighbour(struct eki_protocol *protocol,
-                                          const struct eki_message *message,
-                                          uint64_t now)
+static enum eki_taken take_from_neighbor(struct eki_protocol *protocol,
+                                         const struct eki_message *message,
+                                         uint64_t now)
 {
     struct eki_engine *engine = protocol->engine;
     struct eki_waves *waves = &engine->waves;
@@ -284,7 +283,7 @@ static enum eki_taken take_from_neighbour(struct eki_protocol *protocol,
     if (!eki_wave_fits(engine, message))
         return EKI_REFUSED;
     int place = place_of_child(waves, message->head.detail);
-    struct eki_neighbour *neighbour = &waves->neighbours[place];
+    struct eki_neighbor *neighbor = &waves->neighbors[place];
     if (message->head.kind == EKI_KIND_VOTE) {
         memcpy(&waves->vote[place], message->body, sizeof(struct eki_vote));
         waves->has_vote[place] = true;
@@ -293,17 +292,17 @@ static enum eki_taken take_from_neighbour(struct eki_protocol *protocol,
         waves->verdict_next = 0;
     } else if (message->head.kind == EKI_KIND_PROBE) {
         /* It is told in the next step. */
-        neighbour->asks = true;
+        neighbor->asks = true;
         waves->probe_at = 0;
     } else if (message->head.kind == EKI_KIND_STOP) {
         eki_set_stop(engine);
     } else if (has_lost(waves, place, &message->head)) {
-        lost = neighbour->lost == 0 ? now : neighbour->lost;
+        lost = neighbor->lost == 0 ? now : neighbor->lost;
     }
     /* Something has come from it: it is there. */
-    neighbour->heard = now;
-    neighbour->probed = 0;
-    neighbour->lost = lost;
+    neighbor->heard = now;
+    neighbor->probed = 0;
+    neighbor->lost = lost;
     return EKI_TAKEN;
 }
 
@@ -315,7 +314,7 @@ static void step_waves(struct eki_protocol *protocol, uint64_t now)
         return;
     spread_stop(engine);
     if (now >= waves->probe_at)
-        ask_neighbours(engine, now);
+        ask_neighbors(engine, now);
     if (waves->verdict_next >= 0)
         pass_verdict(engine);
     if (!waves->voted && !waves->forwarded && waves->verdict_next < 0)
@@ -337,7 +336,7 @@ const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
                                                .channel = EKI_CHANNEL_WAVES,
                                                EKI_VERBS(wave_verbs),
                                                .enter = enter_waves,
-                                               .take = take_from_neighbour,
+                                               .take = take_from_neighbor,
                                                .step = step_waves};
 
 void eki_waves_open(struct eki_engine *engine)
@@ -354,9 +353,9 @@ void eki_waves_open(struct eki_engine *engine)
             waves->child[waves->children++] = 2 * node + i;
     }
     for (int i = 0; i < waves->children; i++)
-        waves->neighbours[waves->neighbour_count++].node = waves->child[i];
+        waves->neighbors[waves->neighbor_count++].node = waves->child[i];
     if (waves->parent >= 0)
-        waves->neighbours[waves->neighbour_count++].node = waves->parent;
+        waves->neighbors[waves->neighbor_count++].node = waves->parent;
 }
 
 bool eki_waves_are_over(const struct eki_engine *engine)

@@ -4,8 +4,8 @@
  *
  *     child -> parent   VOTE   sums of a subtree, signatures, its worst error
  *     parent -> child   WAVE   again, stalled, or done with the error of all
- *     to neighbours     STOP   start no task
- *     to neighbours     PROBE  are you there?  Asked of who has sent nothing
+ *     to neighbors     STOP   start no task
+ *     to neighbors     PROBE  are you there?  Asked of who has sent nothing
  *                              for half of stall_ns
  *     to who has asked  HERE   yes: in which wave, and whether it has voted
  *
@@ -43,11 +43,11 @@ struct eki_verdict {
 };
 
 enum {
-    EKI_NEIGHBOURS_MOST = 3 /* in the tree: two children, and the parent */
+    EKI_NEIGHBORS_MOST = 3 /* in the tree: two children, and the parent */
 };
 
-/* What is known of a neighbour in the tree. */
-struct eki_neighbour {
+/* What is known of a neighbor in the tree. */
+struct eki_neighbor {
     int node;
     uint64_t heard;  /* when it last sent anything in this phase */
     uint64_t probed; /* when it was asked whether it is there; 0: it answered */
@@ -61,7 +61,7 @@ struct eki_waves {
     int parent, children, child[2]; /* nodes; parent -1: root */
     uint64_t wave;
     bool voted, forwarded, is_lowest;
-    int stop_next; /* neighbours that were told to stop */
+    int stop_next; /* neighbors that were told to stop */
     bool has_vote[2];
     struct eki_vote vote[2];
     struct eki_verdict verdict; /* to pass on ... */
@@ -70,8 +70,8 @@ struct eki_waves {
      * many waves since then all were still. */
     uint64_t last_created, last_executed, unchanged_since, still_waves;
     bool stall_told;
-    struct eki_neighbour neighbours[EKI_NEIGHBOURS_MOST];
-    int neighbour_count;
+    struct eki_neighbor neighbors[EKI_NEIGHBORS_MOST];
+    int neighbor_count;
     uint64_t probe_at; /* look at them then */
 };
 
@@ -79,13 +79,13 @@ enum {
     EKI_KIND_VOTE = EKI_KIND(EKI_CHANNEL_WAVES), /* child node -> parent node;
                                                     struct eki_vote */
     EKI_KIND_WAVE,  /* parent node -> child node; struct eki_verdict */
-    EKI_KIND_STOP,  /* to the neighbours in the tree: start no task */
-    EKI_KIND_PROBE, /* to a neighbour in the tree: are you there? */
+    EKI_KIND_STOP,  /* to the neighbors in the tree: start no task */
+    EKI_KIND_PROBE, /* to a neighbor in the tree: are you there? */
     EKI_KIND_HERE   /* to who asked: yes; first: wave, count: has voted */
 };
 
 enum {
-    /* To the neighbours in the tree: a message did not fit; struct eki_error.
+    /* To the neighbors in the tree: a message did not fit; struct eki_error.
      */
     EKI_KIND_BREAK = EKI_KIND(EKI_CHANNEL_REFUSAL)
 };

@@ -26,7 +26,7 @@
     .task = (task_ns), .restore = (restore_ns), .balance = (balance_ns)
 
 static const struct eki_machine presets[] = {
-    /* Two CPUs of a virtual machine on an EPYC, while they were no neighbours;
+    /* Two CPUs of a virtual machine on an EPYC, while they were no neighbors;
      * messages through memory.  Written by ek-bench machine. */
     {.name = "this",
      NODE(2, 1, false),

@@ -180,7 +180,7 @@ static void adjust_thread(void)
     }
 }
 
-/* What this process' neighbour PROCESS does with another collection that both
+/* What this process' neighbor PROCESS does with another collection that both
  * share. */
 static void append_elsewhere(const struct eki_look *look, uint64_t process,
                              uint64_t ms, char *text, size_t bytes)

@@ -250,7 +250,7 @@ static void pinned_tasks_may_have_pointers(void)
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
 }
 
-/* Inner cells need nothing; the edge brings what came from the neighbour. */
+/* Inner cells need nothing; the edge brings what came from the neighbor. */
 struct cell {
     int number, halo;
 };

@@ -13,7 +13,7 @@ static void begin(struct lone *lone, ek_steal_policy policy)
     lone_begin(lone, policy);
 }
 
-/* The message that is there ends the phase, with TEXT, and all neighbours hear
+/* The message that is there ends the phase, with TEXT, and all neighbors hear
  * why. */
 static void refuse(struct lone *lone, const char *text)
 {
@@ -264,7 +264,7 @@ static void the_root_gets_no_verdict(void)
     wave->head.detail = 1;
     wave->head.count = 1;
     wave->head.bytes = sizeof(struct eki_verdict);
-    refuse(&lone, "wave: neighbour is 0; allowed: 1 ... 1");
+    refuse(&lone, "wave: neighbor is 0; allowed: 1 ... 1");
 }
 
 static void parcels_belong_to_restores(void)

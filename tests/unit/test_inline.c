@@ -106,7 +106,7 @@ static ek_worker *worker_of(struct ek_worker_head *head)
     return (ek_worker *)(void *)head;
 }
 
-/* The second slot has the task, its neighbours nothing. */
+/* The second slot has the task, its neighbors nothing. */
 static void check_slot(const struct ek_worker_head *head, const void *payload,
                        size_t bytes, int flags)
 {

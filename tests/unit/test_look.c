@@ -425,7 +425,7 @@ static void verdict_before_an_answer_is_not_lost(struct lone *lone)
     struct eki_message *here = lone_message(lone, EKI_KIND_HERE);
     here->head.first = 1;
     lone_serve(lone);
-    CHECK_EQ_INT(lone->engine->waves.neighbours[0].lost, 0);
+    CHECK_EQ_INT(lone->engine->waves.neighbors[0].lost, 0);
 }
 
 /* Without memory for what a message brings. */
@@ -435,7 +435,7 @@ static void held_message_is_told(struct lone *lone)
     begin(lone, EK_STEAL_RANDOM);
     lone_fill(lone, lone_message(lone, EKI_KIND_MOVE), 1, 5);
     WITHOUT_MEMORY(1, lone_serve(lone));
-    lone->engine->waves.neighbours[0].probed = 0;
+    lone->engine->waves.neighbors[0].probed = 0;
     look_for(lone, 3, STALL_NS * 3 / 4);
     CHECK_HAS_TEXT(told, "with a message from rank 1 (move) for which there "
                          "is no memory");

@@ -423,7 +423,7 @@ static void claimed_tasks_are_no_stall(struct lone *lone)
 
 /* Whoever has said nothing for half of stall_ns is asked once, and who asks is
  * told the wave. */
-static void silent_neighbours_are_asked(struct lone *lone)
+static void silent_neighbors_are_asked(struct lone *lone)
 {
     lone_open(lone, 0);
     lone->setup.stall_ns = 10000;
@@ -437,7 +437,7 @@ static void silent_neighbours_are_asked(struct lone *lone)
     lone_sent_only(lone, EKI_KIND_PROBE);
     lone_message(lone, EKI_KIND_HERE);
     lone_serve(lone);
-    CHECK_EQ_INT(lone->engine->waves.neighbours[0].probed, 0);
+    CHECK_EQ_INT(lone->engine->waves.neighbors[0].probed, 0);
     lone_message(lone, EKI_KIND_PROBE);
     lone->buffers = 0;
     lone_serve(lone);
@@ -529,7 +529,7 @@ int main(void)
     RUN_LONE(progress_is_no_stall);
     RUN_LONE(older_clock_is_no_stall);
     RUN_LONE(claimed_tasks_are_no_stall);
-    RUN_LONE(silent_neighbours_are_asked);
+    RUN_LONE(silent_neighbors_are_asked);
     RUN_LONE(votes_tell_the_load);
     RUN(loads_that_make_no_sense_are_refused);
     return check_result();

@@ -202,9 +202,9 @@ static uint64_t start(struct simulation *simulation,
 }
 
 /* A task with data begins, or looks whether its input has come. */
-EKI_COLD static uint64_t run_travelling(struct simulation *simulation,
-                                        struct eki_sim_worker *worker,
-                                        const struct begun *begun, bool begins)
+EKI_COLD static uint64_t run_traveling(struct simulation *simulation,
+                                       struct eki_sim_worker *worker,
+                                       const struct begun *begun, bool begins)
 {
     double copy_ns;
     if (!data_begin(simulation->data, worker, begun->task, &copy_ns))
@@ -219,7 +219,7 @@ static uint64_t go_on(struct simulation *simulation,
     if (EKI_UNLIKELY(simulation->data != NULL) &&
         data_is_waiting(simulation->data, worker)) {
         struct begun begun = begin_task(simulation, worker);
-        return run_travelling(simulation, worker, &begun, false);
+        return run_traveling(simulation, worker, &begun, false);
     }
     return simulation->tiles && tiles_is_on(simulation->tiles, worker)
                ? run_fetching(simulation, worker)
@@ -274,6 +274,6 @@ uint64_t tasks_run(void *context, struct eki_sim_worker *worker, bool begins)
         count_task(simulation, begun.task);
     return simulation->data && !worker->is_index &&
                    data_has(simulation->run, begun.task)
-               ? run_travelling(simulation, worker, &begun, true)
+               ? run_traveling(simulation, worker, &begun, true)
                : start(simulation, worker, &begun);
 }
