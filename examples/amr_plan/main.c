@@ -44,7 +44,7 @@ static const struct option options[] = {
     {"--costs", "WHICH", AT(costs), OPTION_WORD(cost_words),
      .help = "costs: known from a model of the next step, or last (known)"},
     {"--compare", NULL, AT(compares), OPTION_FLAG,
-     .help = "run all plans, in turns"},
+     .help = "run all ways, in turns"},
     {"--repeat", "N", AT(rounds), OPTION_INTEGER(1, 1000),
      .help = "with --compare: rounds, of which the least times are shown (3)"},
     {"--roots", "N", AT(setup.roots), OPTION_INTEGER(1, ROOTS_MOST),
@@ -67,7 +67,7 @@ static const struct command_line line = {
     .head = "Refine blocks at a front, and let ek_plan() find their "
             "owners.\n\nusage: mpirun -n RANKS amr_plan [options]\n\n",
     .tail =
-        "\nThe plans 'plan' and 'bytes' follow EVENKEEL_RESTORE.\n" EXIT_WORDS,
+        "\nThe ways 'plan' and 'bytes' follow EVENKEEL_RESTORE.\n" EXIT_WORDS,
     .add = print_ways};
 
 static int run_one(const struct arguments *arguments)

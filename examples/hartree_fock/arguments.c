@@ -35,7 +35,7 @@ const struct command_line arguments_line = {
     OPTION_ROWS(options), .shared = &problem_command_line,
     .head = "Restricted closed-shell Hartree-Fock, balanced by Evenkeel.\n\n"
             "  hartree_fock --xyz FILE --basis FILE [options]\n\n",
-    .tail = "Exit status: 0 converged or compared, 1 not, 2 bad input.\n",
+    .tail = "A calculation that does not converge is a failure.\n" EXIT_WORDS,
     .check = check_files};
 
 const struct arguments arguments_default = {

@@ -10,7 +10,7 @@ static const struct option options[] = {
     {"--atoms", "N", AT(atoms), OPTION_INTEGER(1, ATOMS_MAX),
      .help = "beryllium atoms in a straight chain (4)"},
     {"--spacing", "BOHR", AT(spacing), OPTION_NUMBER(0.5, 1000),
-     .help = "between neighbors (4.0)"},
+     .help = "bohr between neighboring atoms (4.0)"},
     {"--tile", "N", AT(fock.width), OPTION_INTEGER(1, 1000),
      .help =
          "basis functions of a tile, 15 per atom (10); a task is four tiles"},
@@ -45,8 +45,7 @@ const struct command_line arguments_line = {
     OPTION_ROWS(options), .shared = &problem_command_line,
     .head = "Hartree-Fock on a chain of beryllium atoms, the benchmark of HPDC "
             "2012.\n\n  hf_be [options]\n\n",
-    .tail = "Exit status: 0 converged, compared or counted, 1 not, 2 bad "
-            "input.\n",
+    .tail = "A calculation that does not converge is a failure.\n" EXIT_WORDS,
     .check = check_together};
 
 const struct arguments arguments_default = {

@@ -32,11 +32,12 @@ static const char *check_words(void)
 
 static const struct option options[] = {
     {"--expression", "TEXT", AT(contraction.expression), OPTION_TEXT,
-     .help = "what is contracted (" EXPRESSION_DEFAULT ")"},
+     .help = "the contraction (" EXPRESSION_DEFAULT ")"},
     {"--preset", "NAME", AT(preset), OPTION_WORD(preset_names),
-     .help = "a size by its name, below (" PRESET_DEFAULT ")"},
+     .help = "name of a size, see below (" PRESET_DEFAULT ")"},
     {"--blocks", "X=N,N,... ...", AT(has_blocks), OPTION_FLAG,
-     .help = "entries of the irreps of index X and of later letters, instead"},
+     .help = "entries of the irreps of index X and of later letters, instead "
+             "of a preset"},
     {"--tile", "N", AT(tile), OPTION_LONG(1, 10000),
      .help = "entries of each index of a tile, at most (20)"},
     {"--symmetry", "KIND", AT(symmetry), OPTION_WORD(symmetry_words),
@@ -140,7 +141,7 @@ const struct command_line arguments_line = {
     .shared = &mode_command_line,
     .head = "A tensor contraction over tiles that symmetry leaves, the second "
             "benchmark of\nHPDC 2012.\n\n  tensor_contraction [options]\n\n",
-    .tail = "\nExit status: 0 success, 1 failure, 2 bad input.\n",
+    .tail = "\n" EXIT_WORDS,
     .add = presets_help,
     .check = check_together};
 
