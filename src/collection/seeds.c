@@ -60,7 +60,8 @@ static ek_status read_hint(const ek_collection *tasks, const ek_hint *given,
                          given->struct_bytes);
     if (!(hint->cost > 0) || isinf(hint->cost))
         return eki_error(EK_ERR_ARG,
-                         "ek_add_task: hint.cost is %g; allowed: above 0",
+                         "ek_add_task: hint.cost is %g; allowed: above 0, and "
+                         "finite",
                          hint->cost);
     if (hint->rank < -1 || hint->rank >= tasks->topology->size)
         return eki_error(EK_ERR_ARG,
