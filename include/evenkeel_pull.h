@@ -25,22 +25,19 @@ extern "C" {
  * Open an iteration.
  *
  * The call first restores tasks that have not been restored, as ek_process()
- * does.
- *
+ * does.  With progress=server and MPI_THREAD_SERIALIZED or more a thread of the
+ * library serves messages until ek_end(); otherwise workers poll.
  * @param[in,out] tasks  Collection with no iteration open.
- *
  * @retval EK_OK         The iteration is open.  If it cannot run (see
  *                       ek_process()), ek_next() finds no task, and ek_end()
  *                       returns the reason on all ranks.
  * @retval EK_ERR_STATE  A parallel region is active, or another iteration is
  *                       open.  This rank has opened no iteration.
  * @retval EK_ERR_MPI    Communication has failed before.
- *
  * Call:    Collective; it synchronizes only if it restores by a policy that
  *          does.
- * Threads: One per rank, outside parallel regions.  With progress=server the
- *          program calls MPI again after ek_end(), or needs
- *          MPI_THREAD_MULTIPLE.
+ * Threads: Main thread.  With progress=server the program calls MPI again after
+ *          ek_end(), or needs MPI_THREAD_MULTIPLE.
  * Cost:    As entering ek_process().
  */
 EK_API ek_status ek_begin(ek_collection *tasks);

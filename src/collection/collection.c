@@ -92,12 +92,15 @@ static bool is_checked(const struct eki_options *options)
 #endif
 }
 
+_Static_assert((int)EKI_DEQUE_OPTION_ATOMIC == (int)EKI_DEQUE_ATOMIC &&
+                   (int)EKI_DEQUE_OPTION_LOCKED == (int)EKI_DEQUE_LOCKED,
+               "an option of the deque is its kind");
+
 static struct eki_setup setup_of(const ek_collection *tasks)
 {
     const struct eki_options *options = &tasks->settings.options;
     return (struct eki_setup){
-        .deque = options->deque == EKI_DEQUE_OPTION_LOCKED ? EKI_DEQUE_LOCKED
-                                                           : EKI_DEQUE_ATOMIC,
+        .deque = (enum eki_deque_kind)options->deque,
         .buffer_slots = options->buffer_slots,
         .payload_bytes = options->payload_bytes,
         .seed = (uint64_t)options->seed,
