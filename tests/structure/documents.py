@@ -48,7 +48,7 @@ def parts(text):
 
     while i < len(lines):
         line = lines[i]
-        bare = line.strip().removeprefix("> ")
+        bare = re.sub(r"^> ?", "", line.strip())
         fence = FENCE.match(line)
         if fence:
             first = i + 1
@@ -102,7 +102,8 @@ def comments(text):
     for match in re.finditer(r"/\*+<?(.*?)\*+/|//+<?([^\n]*)", text, re.S):
         line = text.count("\n", 0, match.start()) + 1
         body = (match[1] or match[2] or "").split("\n")
-        rows = [re.sub(r"^\s*\*? ?", "", row) for row in body]
+        rows = ["" if re.match(r" \* {5}( {4})?[a-z}]", row) else
+                re.sub(r"^\s*\*? ?", "", row) for row in body]
         paragraph = []
         for number, row in enumerate(rows + [""]):
             opens = re.match(r"\s*(@\w+|[A-Z][a-z]+:( |$))", row)

@@ -13,7 +13,7 @@ import sys
 
 import documents
 
-MEDIAN, P95, MOST, WIDTH = 14, 28, 35, 100
+MEDIAN, P95, MOST, WIDTH = 14, 28, 30, 100
 
 # More than once in a paragraph.
 FREE = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Where|Wherever|Which)"
