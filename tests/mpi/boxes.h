@@ -191,7 +191,7 @@ static inline void box_unpack_result(const ek_task *task, const void *buffer,
         CHECK_EQ_INT(bytes, box_bytes(number));
         box_place(number);
         memcpy(box->values, buffer, bytes);
-    } else {
+    } else if (CHECK(box->values != NULL)) {
         CHECK_EQ_INT(bytes, box_result_bytes(number));
         unsigned char next = (unsigned char)(box->values[0] + 1);
         CHECK(bytes == 0 || values[0] == next);

@@ -81,7 +81,7 @@ static void bad_blocks_have_a_place(void)
         {"i=1000001", "column 3: not a number from 0 to 1000000"},
         {"i=99999999999999999999", "column 3: not a number"},
         {"i=0,0", "have no entries"},
-        {"i=1,1,1,1,1,1,1,1,1", "more than 8"},
+        {"i=1,1,1,1,1,1,1,1,1", "too many; allowed: 8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct irrep_list list = {0};
