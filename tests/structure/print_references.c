@@ -54,8 +54,7 @@ static int print_environment(void)
         char variable[64];
         eki_option_variable(i, variable, sizeof variable);
         if (row->traits & EKI_HAS_VARIABLE)
-            printf("| `%s` | `%s`: %s |\n", variable, row->field.name,
-                   row->field.help);
+            printf("| `%s` | `%s` |\n", variable, row->field.name);
     }
     return EXIT_SUCCESS;
 }
