@@ -53,31 +53,31 @@ static bool is_record(const char *text)
             strcmp(text + bytes - ending_bytes, ending) == 0);
 }
 
-static const struct eki_field printing_fields[] = {
+static const struct eki_field hpdc12_fields[] = {
     {.name = "c",
-     .offset = offsetof(struct eki_printing, c),
+     .offset = offsetof(struct eki_hpdc12_option, c),
      .type = EKI_FIELD_REAL,
      .real_min = 0.1,
      .real_max = 10},
     {.name = "d",
-     .offset = offsetof(struct eki_printing, d),
+     .offset = offsetof(struct eki_hpdc12_option, d),
      .type = EKI_FIELD_REAL,
      .real_min = 0.1,
      .real_max = 10},
     {.name = "k",
-     .offset = offsetof(struct eki_printing, branching),
+     .offset = offsetof(struct eki_hpdc12_option, branching),
      .type = EKI_FIELD_INTEGER,
      .min = 2,
      .max = 1048576},
     {.name = "gather",
-     .offset = offsetof(struct eki_printing, gather),
+     .offset = offsetof(struct eki_hpdc12_option, gather),
      .type = EKI_FIELD_CHOICE,
      .choices = (const struct eki_choice[]){
          {"node", EKI_GATHER_NODE}, {"core", EKI_GATHER_CORE}, {NULL, 0}}}};
 
 /* Take "k=4" of BYTES. */
-static bool printing_part(const char *text, size_t bytes,
-                          struct eki_printing *printing)
+static bool hpdc12_part(const char *text, size_t bytes,
+                        struct eki_hpdc12_option *option)
 {
     char part[32];
     char *value;
@@ -88,20 +88,19 @@ static bool printing_part(const char *text, size_t bytes,
     if (!value)
         return false;
     *value++ = '\0';
-    for (size_t i = 0; i < sizeof printing_fields / sizeof printing_fields[0];
+    for (size_t i = 0; i < sizeof hpdc12_fields / sizeof hpdc12_fields[0];
          i++) {
-        if (strcmp(printing_fields[i].name, part) == 0)
-            return eki_field_read(&printing_fields[i], value, printing);
+        if (strcmp(hpdc12_fields[i].name, part) == 0)
+            return eki_field_read(&hpdc12_fields[i], value, option);
     }
     return false;
 }
 
-bool eki_printing_read(const char *text, struct eki_printing *printing)
+static bool hpdc12_parts(const char *text, struct eki_hpdc12_option *option)
 {
-    *printing = (struct eki_printing){1.003, 1.003, 3, EKI_GATHER_NODE};
     for (;;) {
         size_t bytes = strcspn(text, ",");
-        if (!printing_part(text, bytes, printing))
+        if (!hpdc12_part(text, bytes, option))
             return false;
         if (text[bytes] == '\0')
             return true;
@@ -109,10 +108,16 @@ bool eki_printing_read(const char *text, struct eki_printing *printing)
     }
 }
 
-static bool is_printing(const char *text)
+bool eki_hpdc12_read(const char *text, struct eki_hpdc12_option *option)
 {
-    struct eki_printing printing;
-    return eki_printing_read(text, &printing);
+    return hpdc12_parts(eki_option_defaults.hpdc12, option) &&
+           hpdc12_parts(text, option);
+}
+
+static bool is_hpdc12(const char *text)
+{
+    struct eki_hpdc12_option option;
+    return eki_hpdc12_read(text, &option);
 }
 
 #define MEMBER(name_) \
@@ -230,8 +235,7 @@ static const struct eki_option table[] = {
     {TEXT_ONLY(balance_ppm), SETTABLE, INTEGER(0, 1000000, "ppm"),
      HELP("tolerance of a rebalance, in millionths of the mean load; 0: "
           "automatic")},
-    {TEXT_ONLY(hpdc12), SETTABLE,
-     TEXT(hpdc12, is_printing, EKI_PRINTING_ALLOWED),
+    {TEXT_ONLY(hpdc12), SETTABLE, TEXT(hpdc12, is_hpdc12, EKI_HPDC12_ALLOWED),
      HELP("constants of HPDC 2012: workers above c mean loads shed tasks, "
           "children below d mean loads are given some on the way up a tree "
           "with k children to a vertex; the rank that decides gets a message "

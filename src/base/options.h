@@ -101,7 +101,7 @@ enum eki_checking {
 };
 
 /* What the option hpdc12 says of the paper's algorithms. */
-struct eki_printing {
+struct eki_hpdc12_option {
     double c, d;       /* mean loads: above c a worker sheds, below d it gets */
     int64_t branching; /* children of a vertex */
     int gather;        /* EKI_GATHER_: what the rank that decides is told */
@@ -112,13 +112,13 @@ enum eki_gather {
     EKI_GATHER_CORE
 };
 
-#define EKI_PRINTING_ALLOWED                                              \
+#define EKI_HPDC12_ALLOWED                                                \
     "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
     "or gather=core"
 
 /* Constants that TEXT does not name get their defaults; false: TEXT is not
  * allowed. */
-bool eki_printing_read(const char *text, struct eki_printing *printing);
+bool eki_hpdc12_read(const char *text, struct eki_hpdc12_option *option);
 
 /*
  * All options of a collection: those with a field in ek_options, and those that

@@ -96,13 +96,13 @@ static struct eki_hpdc12 constants_of(ek_restore_policy policy, int workers,
                                       const struct eki_options *options)
 {
     bool is_tree = policy == EK_RESTORE_HIERARCHICAL_HPDC12;
-    struct eki_printing printing;
-    eki_printing_read(options->hpdc12, &printing); /* allowed: it was checked */
-    int64_t branching = is_tree       ? printing.branching
+    struct eki_hpdc12_option constants;
+    eki_hpdc12_read(options->hpdc12, &constants); /* allowed: it was checked */
+    int64_t branching = is_tree       ? constants.branching
                         : workers > 2 ? workers
                                       : 2;
-    return (struct eki_hpdc12){printing.c, printing.d, (int32_t)branching,
-                               is_tree || printing.gather == EKI_GATHER_CORE};
+    return (struct eki_hpdc12){constants.c, constants.d, (int32_t)branching,
+                               is_tree || constants.gather == EKI_GATHER_CORE};
 }
 
 struct eki_balance_wish eki_balance_wish_of(ek_restore_policy policy,

@@ -18,11 +18,11 @@
 #define COUNTED(COUNT, TIME)                                               \
     COUNT(tasks) COUNT(spawned) COUNT(cancelled) COUNT(failed)             \
     COUNT(stolen) COUNT(tile_gets) COUNT(tile_hits) COUNT(tile_bytes)      \
-    TIME(tile_wait) TIME(data_wait) TIME(search) TIME(stealing)               \
+    TIME(tile_wait) TIME(data_wait) TIME(search) TIME(stealing)            \
     TIME(end) TIME(cpu)
 #define SUMMED(COUNT, TIME)                                                \
     COUNTED(COUNT, TIME)                                                   \
-    COUNT(null_tasks) COUNT(in_vain) COUNT(messages)                 \
+    COUNT(null_tasks) COUNT(in_vain) COUNT(messages)                       \
     COUNT(travelled) COUNT(data_in_bytes) COUNT(data_out_bytes)            \
     TIME(data_callback) TIME(work) TIME(overhead) TIME(start)              \
     TIME(starved) TIME(starved_in_tasks) TIME(starved_idle)

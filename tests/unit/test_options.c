@@ -143,7 +143,7 @@ static void constants_of_the_paper_are_read(void)
 {
     static const struct {
         const char *text;
-        struct eki_printing value;
+        struct eki_hpdc12_option value;
     } good[] = {{"c=1.0003", {1.0003, 1.003, 3, EKI_GATHER_NODE}},
                 {"d=.5,k=2", {1.003, 0.5, 2, EKI_GATHER_NODE}},
                 {"gather=core,c=2", {2, 1.003, 3, EKI_GATHER_CORE}},
@@ -154,12 +154,12 @@ static void constants_of_the_paper_are_read(void)
         "c=0x1p0", "k=1",  "c=2,",        ",c=2",    "k=2.5",    "b=3",
         "C=2",     "c==2", "gather=rank", "c=2 k=3", "k=1048577"};
     struct eki_settings settings;
-    struct eki_printing read;
+    struct eki_hpdc12_option read;
     CHECK_OK(eki_settings_resolve(NULL, &settings));
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        const struct eki_printing *value = &good[i].value;
+        const struct eki_hpdc12_option *value = &good[i].value;
         CHECK_OK(eki_settings_set(&settings, "hpdc12", good[i].text));
-        CHECK(eki_printing_read(settings.options.hpdc12, &read));
+        CHECK(eki_hpdc12_read(settings.options.hpdc12, &read));
         CHECK(read.c == value->c && read.d == value->d);
         CHECK(read.branching == value->branching &&
               read.gather == value->gather);
@@ -167,7 +167,7 @@ static void constants_of_the_paper_are_read(void)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK_EQ_INT(eki_settings_set(&settings, "hpdc12", bad[i]), EK_ERR_ARG);
     CHECK_EQ_TEXT(settings.options.hpdc12, good[3].text);
-    expect_refusal("EVENKEEL_HPDC12", "c=1,003", EKI_PRINTING_ALLOWED);
+    expect_refusal("EVENKEEL_HPDC12", "c=1,003", EKI_HPDC12_ALLOWED);
 }
 
 /* 0 is the default, as text, too. */

@@ -160,10 +160,10 @@ static bool check_nulls(struct arguments *arguments, struct message *message)
 static bool check_all(void *context, struct message *message)
 {
     struct arguments *arguments = context;
-    struct eki_printing printing;
-    if (arguments->hpdc12 && !eki_printing_read(arguments->hpdc12, &printing))
+    struct eki_hpdc12_option constants;
+    if (arguments->hpdc12 && !eki_hpdc12_read(arguments->hpdc12, &constants))
         return message_set(message, "--hpdc12 is '%s'; allowed: %s",
-                           arguments->hpdc12, EKI_PRINTING_ALLOWED);
+                           arguments->hpdc12, EKI_HPDC12_ALLOWED);
     if (!check_tree(arguments, message) || !check_nulls(arguments, message))
         return false;
     if (arguments->iterations == 0)
