@@ -37,7 +37,8 @@
     X(COPIED_TWICE, "copied-twice")       \
     X(ADDED_ANEW, "added-anew")           \
     X(SKIPPED_GONE, "skipped-gone")       \
-    X(RELEASED_TWICE, "released-twice")
+    X(RELEASED_TWICE, "released-twice")   \
+    X(ARRIVES_IDLE, "arrives-idle")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -281,6 +281,12 @@ void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
     }
     /* relaxed: a hint. */
     atomic_fetch_sub_explicit(&worker->engine->absent, 1, memory_order_relaxed);
+    /* Who stood in may have said that it is idle; a worker with a result under
+     * way is not.  relaxed: for first_pass() the release of `executed` orders
+     * it. */
+    if (EKI_UNLIKELY(eki_is_set(&worker->words->idle, worker->engine->phase)) &&
+        !EKI_PLANTED(ARRIVES_IDLE))
+        atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
     begin(worker, now);
 }
 

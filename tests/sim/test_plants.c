@@ -18,7 +18,10 @@ enum {
 static const struct {
     const char *name;
     uint64_t seed;
-} rare[] = {{"mixed-pass", 9300}, {"twice-added", 3600}, {"no-finish", 2050}};
+} rare[] = {{"mixed-pass", 9300},
+            {"twice-added", 3600},
+            {"no-finish", 2050},
+            {"arrives-idle", 16172}};
 
 static struct explore explore;
 static struct explore_scenario scenario;
