@@ -50,7 +50,8 @@ EK_API ek_status ek_begin(ek_collection *tasks);
  * fetches.  To end early, one worker calls ek_stop(), and all fetch to the end.
  *
  * Tasks come in any order: compute i and j from the number drawn.  A loop that
- * skips to this number ("if (ij == next)") misses tasks.
+ * skips to this number ("if (ij == next)") misses tasks, unless it begins anew
+ * where task->starts_run is true.  With order=ascending this is rare.
  * @param[in]  here  0 ... workers of this rank - 1; one thread each.
  * @param[out] task  The task; its worker is NULL when the iteration is over.
  * @retval EK_ERR_ARG     No such worker, or a NULL.

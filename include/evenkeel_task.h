@@ -35,11 +35,13 @@ typedef struct ek_task {
                                callbacks. */
     int home;             /**< Rank that added the task, or to which its data
                                has moved; -1 from ek_next(). */
-    bool is_range;  /**< In visits: the payload is int64_t {first, last}. */
-    bool is_pinned; /**< It runs on this rank only (ek_hint). */
-    bool is_new;    /**< In callbacks: its data moves to a new home. */
-    bool has_run;   /**< In visits before ek_restore(): it ran on this rank in
-                         the last iteration. */
+    bool is_range;   /**< In visits: the payload is int64_t {first, last}. */
+    bool is_pinned;  /**< It runs on this rank only (ek_hint). */
+    bool is_new;     /**< In callbacks: its data moves to a new home. */
+    bool has_run;    /**< In visits before ek_restore(): it ran on this rank in
+                          the last iteration. */
+    bool starts_run; /**< From ek_next(): the index is not above that of the
+                          worker's task before, or there was none. */
 } ek_task;
 
 /** Receives a task; returns false to remove it from the collection. */

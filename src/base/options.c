@@ -214,10 +214,11 @@ static const struct eki_option table[] = {
      HELP("seed of all random numbers")},
     {TEXT_ONLY(order), SETTABLE,
      CHOICE({"longest", EKI_ORDER_LONGEST}, {"executed", EKI_ORDER_EXECUTED},
-            {"reversed", EKI_ORDER_REVERSED}),
-     HELP("in which order a retained worker starts its tasks: the longest last "
-          "duration first, as executed in the last iteration, or the last "
-          "executed one first")},
+            {"reversed", EKI_ORDER_REVERSED},
+            {"ascending", EKI_ORDER_ASCENDING}),
+     HELP("in which order a worker starts its tasks: the longest last duration "
+          "first, as executed in the last iteration, the last executed one "
+          "first, or by ascending index, for loops that skip to an index")},
     {TEXT_ONLY(deque), AGREED,
      CHOICE({"atomic", EKI_DEQUE_OPTION_ATOMIC},
             {"locked", EKI_DEQUE_OPTION_LOCKED}),

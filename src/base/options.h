@@ -74,14 +74,15 @@ bool eki_destination_read(const char *list,
 /* The longest text of an option, and of a part of one (eki_option_part()). */
 #define EKI_OPTION_BYTES 1024
 
-/* In which order a retained worker starts its tasks; ORIGINAL, which is no
- * option: by the number that they have at home. */
+/* In which order a worker starts its tasks; ORIGINAL, which is no option: by
+ * the number that they have at home. */
 enum eki_order {
     EKI_ORDER_LONGEST, /* last duration first; below 131 us, and where a worker
                           has many, those within a factor of two as they lie */
     EKI_ORDER_EXECUTED,
     EKI_ORDER_REVERSED,
-    EKI_ORDER_ORIGINAL
+    EKI_ORDER_ORIGINAL,
+    EKI_ORDER_ASCENDING /* by eki_slot_number(), in every iteration */
 };
 
 enum eki_deque_option {

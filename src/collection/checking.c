@@ -117,27 +117,24 @@ ek_status eki_collection_check_thread(const ek_collection *tasks, int here,
 void eki_collection_check_order(ek_collection *tasks, int here,
                                 const ek_task *task)
 {
-    int64_t number;
+    int64_t number, before = eki_team_number_before(tasks->team, here);
     memcpy(&number, task->payload, sizeof number);
-    if (number < 0 || number > NUMBER_MOST)
-        return;
-    int64_t before =
-        eki_team_note_number(tasks->team, here, task->function, number);
-    if (number >= before)
+    if (number < 0 || before > NUMBER_MOST || number >= before)
         return;
     /* relaxed, both: what is said once. */
     atomic_store_explicit(&tasks->has_descended, true, memory_order_relaxed);
     if (atomic_exchange_explicit(&tasks->engine->node->told_order, 1,
                                  memory_order_relaxed))
         return;
-    eki_log(tasks->engine->setup.is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO,
-            tasks->fabric->rank, tasks->fabric->size, "check",
-            "ek_next: numbers of '%s' came in descending order (%lld after "
-            "%lld): a loop that skips to the next number, such as 'if (ij == "
-            "next)', misses tasks; a loop that computes from the number itself "
-            "does not",
-            tasks->engine->functions[task->function].name, (long long)number,
-            (long long)before);
+    eki_log(
+        tasks->engine->setup.is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO,
+        tasks->fabric->rank, tasks->fabric->size, "check",
+        "ek_next: numbers of '%s' came in descending order (%lld after "
+        "%lld): a loop that skips to the next number, such as 'if (ij == "
+        "next)', misses tasks; a loop that computes from the number itself, "
+        "or begins anew where ek_task.starts_run is true, does not",
+        tasks->engine->functions[task->function].name, (long long)number,
+        (long long)before);
 }
 
 static const char *check_dealer(const struct eki_dealer *dealer, int workers)

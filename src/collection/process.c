@@ -39,10 +39,12 @@ static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
     EKI_TRY(check_scheme(tasks, scheme));
     EKI_TRY(eki_collection_join_stores(tasks));
     EKI_TRY(eki_collection_gather(tasks));
+    bool ascends = tasks->settings.options.order == EKI_ORDER_ASCENDING;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
-        if (tasks->engine->workers[here]->local.has_hints)
-            EKI_TRY(eki_engine_restore_worker(tasks->engine, here,
-                                              EKI_ORDER_LONGEST, NULL));
+        if (ascends || tasks->engine->workers[here]->local.has_hints)
+            EKI_TRY(eki_engine_restore_worker(
+                tasks->engine, here,
+                ascends ? EKI_ORDER_ASCENDING : EKI_ORDER_LONGEST, NULL));
     }
     return tasks->engine->pinned.local.has_hints
                ? eki_engine_restore_pinned(tasks->engine, NULL)
@@ -314,7 +316,7 @@ static inline void fetch_task(ek_collection *tasks, int here, ek_task *task)
 {
     if (!eki_team_next(tasks->team, here, task))
         *task = (ek_task){0};
-    else if (task->bytes == sizeof(int64_t) &&
+    else if (EKI_UNLIKELY(task->starts_run) && task->bytes == sizeof(int64_t) &&
              /* relaxed: a hint. */
              !atomic_load_explicit(&tasks->has_descended, memory_order_relaxed))
         eki_collection_check_order(tasks, here, task);

@@ -139,8 +139,10 @@ static ek_status restore_original(ek_collection *tasks, ek_status status,
     if (tasks->topology->size > 1)
         status = run_restore_phase(tasks, NULL, status);
     /* Tasks that have arrived stay here even if the phase has failed. */
-    return follow_data(tasks, status, order_arrived(tasks, EKI_ORDER_ORIGINAL),
-                       EKI_ORDER_ORIGINAL);
+    enum eki_order order = order_of(tasks) == EKI_ORDER_ASCENDING
+                               ? EKI_ORDER_ASCENDING
+                               : EKI_ORDER_ORIGINAL;
+    return follow_data(tasks, status, order_arrived(tasks, order), order);
 }
 
 static const char *const stays_because[] = {

@@ -71,7 +71,8 @@ ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
      * reversed once more. */
     if (order == EKI_ORDER_REVERSED)
         order = EKI_ORDER_EXECUTED;
-    if (order != EKI_ORDER_ORIGINAL && local->log_end == local->log)
+    if (order != EKI_ORDER_ORIGINAL && order != EKI_ORDER_ASCENDING &&
+        local->log_end == local->log)
         return EK_OK;
     return eki_engine_restore_worker(engine, here, order, NULL);
 }

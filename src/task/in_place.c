@@ -222,6 +222,34 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* That of a range is its first index. */
+static int64_t number_in_order(const struct eki_slot *slot)
+{
+    struct eki_range range;
+    if (!(slot->flags & EKI_SLOT_RANGE))
+        return eki_slot_number(slot);
+    memcpy(&range, slot->payload, sizeof range);
+    return range.first;
+}
+
+/* The lowest number of the first function is the last one, which starts first.
+ */
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct eki_slot *x = a, *y = b;
+    int64_t first = number_in_order(x), second = number_in_order(y);
+    if (x->function != y->function)
+        return x->function < y->function ? 1 : -1;
+    return first != second ? (first < second ? 1 : -1) : -compare_ids(a, b);
+}
+
+static void sort_slots(struct eki_sort *sort,
+                       int (*compare)(const void *, const void *))
+{
+    struct eki_local *local = sort->local;
+    qsort(local->seeds, (size_t)sort->kept, local->slot_bytes, compare);
+}
+
 static void renew_all(struct eki_sort *sort)
 {
     struct eki_local *local = sort->local;
@@ -279,7 +307,9 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
             renew_all(sort);
     }
     if (done && order == EKI_ORDER_ORIGINAL)
-        qsort(local->seeds, (size_t)sort->kept, local->slot_bytes, compare_ids);
+        sort_slots(sort, compare_ids);
+    else if (done && order == EKI_ORDER_ASCENDING)
+        sort_slots(sort, compare_numbers);
     eki_free(sort->places);
     eki_free(sort->hand);
     return done;

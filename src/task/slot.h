@@ -96,6 +96,16 @@ struct eki_range {
     int64_t first, last;
 };
 
+/* What ascends with order=ascending: the payload where it is one number, else
+ * the id.  Not of a range. */
+static inline int64_t eki_slot_number(const struct eki_slot *slot)
+{
+    int64_t number = (int64_t)slot->id;
+    if (slot->bytes == sizeof number)
+        memcpy(&number, slot->payload, sizeof number);
+    return number;
+}
+
 /* Bytes of a slot for payloads of up to PAYLOAD_BYTES. */
 static inline uint32_t eki_slot_bytes(int64_t payload_bytes)
 {

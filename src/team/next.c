@@ -22,6 +22,7 @@ void eki_team_arrive(struct eki_team *team, int here)
     seat->looked_ns = 0;
     seat->thread = thread;
     seat->is_open = seat->is_running = false;
+    seat->function = -1;
     eki_wait_reset(&seat->waiter);
     if (options->hooks.begin)
         options->hooks.begin(worker->local.data, here, options->hooks.context);
@@ -57,6 +58,15 @@ void eki_team_end_task(struct eki_team *team, int here)
 }
 
 /* Fill what a slot and an index of a range have alike. */
+static inline void note_number(struct eki_seat *seat, ek_function function,
+                               int64_t number, ek_task *task)
+{
+    seat->number_before = seat->function == function ? seat->number : INT64_MIN;
+    task->starts_run = seat->function != function || number <= seat->number;
+    task->function = seat->function = function;
+    seat->number = number;
+}
+
 static inline void hand_out_any(struct ek_worker *worker, struct eki_seat *seat,
                                 uint64_t id, ek_task *task)
 {
@@ -75,7 +85,7 @@ static inline void hand_out(struct ek_worker *worker, struct eki_seat *seat,
 {
     hand_out_any(worker, seat, slot->id, task);
     seat->is_index = false;
-    task->function = slot->function;
+    note_number(seat, slot->function, eki_slot_number(slot), task);
     task->payload = slot->payload;
     task->bytes = slot->bytes;
     task->duration_s =
@@ -95,7 +105,7 @@ static bool hand_out_next(struct ek_worker *worker, struct eki_seat *seat,
     }
     hand_out_any(worker, seat, eki_worker_task_id(worker), task);
     seat->is_index = true;
-    task->function = worker->piece.function;
+    note_number(seat, worker->piece.function, seat->index, task);
     task->payload = &seat->index;
     task->bytes = sizeof seat->index;
     task->duration_s = NAN;
@@ -135,16 +145,7 @@ bool eki_team_next(struct eki_team *team, int here, ek_task *task)
     return true;
 }
 
-int64_t eki_team_note_number(struct eki_team *team, int here,
-                             ek_function function, int64_t number)
+int64_t eki_team_number_before(const struct eki_team *team, int here)
 {
-    struct eki_seat *seat = &team->seats[here];
-    uint64_t phase = team->setup.engine->phase;
-    bool is_first =
-        seat->last_phase != phase || seat->last_function != function;
-    int64_t before = is_first ? -1 : seat->last_number;
-    seat->last_phase = phase;
-    seat->last_function = function;
-    seat->last_number = number;
-    return before;
+    return team->seats[here].number_before;
 }

@@ -14,10 +14,10 @@ struct eki_seat {
     bool is_running; /* a task is */
     bool is_index;   /* ... and is an index of a range */
     int64_t index;
-    /* The last number that was fetched, its function and phase. */
-    int64_t last_number;
-    ek_function last_function;
-    uint64_t last_phase;
+    /* Numbers (eki_slot_number()) of the last task that was fetched, and of the
+     * one before it; INT64_MIN: none of its function in a row. */
+    int64_t number, number_before;
+    ek_function function;
     struct eki_waiter waiter;
     /* Of its thread, kept from phase to phase. */
     uint64_t cpu_ns; /* processor time on arriving */

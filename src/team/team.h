@@ -120,10 +120,9 @@ void eki_team_run(struct eki_team *team);
 void eki_team_run_restore(struct eki_team *team);
 /* Fetch one task for the program's own loop; false: the phase has ended. */
 bool eki_team_next(struct eki_team *team, int here, ek_task *task);
-/* Note that worker HERE has fetched a task that is a NUMBER: the one it fetched
- * before in this phase, of the same function; -1: there was none. */
-int64_t eki_team_note_number(struct eki_team *team, int here,
-                             ek_function function, int64_t number);
+/* Number (eki_slot_number()) of the task that worker HERE has fetched before
+ * the last one, of the same function; INT64_MIN: there was none. */
+int64_t eki_team_number_before(const struct eki_team *team, int here);
 /* Workers that have not come to their end are brought there; then the server.
  * Before eki_engine_leave(). */
 void eki_team_finish(struct eki_team *team);

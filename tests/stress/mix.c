@@ -126,7 +126,7 @@ enum {
 static const struct choice often[OFTEN] = {
     {"steal",
      {"random", "hpdc12", "near", "none", "counter", "counter:16", "node"}},
-    {"order", {"longest", "executed", "longest", "reversed"}},
+    {"order", {"longest", "executed", "ascending", "reversed"}},
     [ON_FAILURE] = {"on_failure", {"stop", "continue"}},
     [RESTORE] = {"restore",
                  {"original", "retain", "centralized", "hierarchical", "auto",

@@ -110,7 +110,8 @@ static void environment_numbers_are_strict(void)
 
 static void environment_choices_and_texts_are_checked(void)
 {
-    expect_refusal("EVENKEEL_ORDER", "Longest", "longest, executed, reversed");
+    expect_refusal("EVENKEEL_ORDER", "Longest",
+                   "longest, executed, reversed, ascending");
     expect_refusal("EVENKEEL_REPORT", "3", REPORTS);
 }
 
