@@ -6,12 +6,24 @@
  */
 #include "fabric/mpi_fabric.h"
 
+void eki_mpi_name(MPI_Comm comm, const char *before, MPI_Comm of,
+                  const char *after)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "", text[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    MPI_Comm_get_name(of, name, &length);
+    eki_append(text, sizeof text, "%s%s%s%s", before,
+               *before && length > 0 ? " of " : "", name, after);
+    MPI_Comm_set_name(comm, text);
+}
+
 ek_status eki_mpi_find_host(struct eki_mpi_set *set)
 {
     EKI_TRY(EKI_MPI(MPI_Comm_split_type, set->comm, MPI_COMM_TYPE_SHARED,
                     set->bare->base.rank, MPI_INFO_NULL, &set->host));
     /* Whatever handler MPI inherits, the part returns errors, too. */
     MPI_Comm_set_errhandler(set->host, MPI_ERRORS_RETURN);
+    eki_mpi_name(set->host, "", set->comm, ", host");
     MPI_Comm_size(set->host, &set->host_size);
     return EK_OK;
 }
@@ -26,6 +38,7 @@ static ek_status split_node(const struct eki_mpi_set *set,
     int piece = per_node == 0 ? 0 : (int)((int64_t)host_rank / per_node);
     EKI_TRY(EKI_MPI(MPI_Comm_split, set->host, piece, host_rank, &nodes->node));
     MPI_Comm_set_errhandler(nodes->node, MPI_ERRORS_RETURN);
+    eki_mpi_name(nodes->node, "", set->comm, ", node");
     eki_mpi_ranks(nodes->node, &nodes->node_rank, &nodes->node_size);
     return EK_OK;
 }

@@ -177,7 +177,11 @@ void eki_mpi_settle(struct eki_mpi *mpi);
 bool eki_mpi_close(struct eki_mpi *mpi);
 extern const struct eki_fabric_ops eki_mpi_ops;
 
-/* hosts.c: collective; the nodes are agreed on. */
+/* hosts.c: name COMM for tools: the words BEFORE, the name of OF, AFTER; cut to
+ * what MPI keeps. */
+void eki_mpi_name(MPI_Comm comm, const char *before, MPI_Comm of,
+                  const char *after);
+/* Collective; the nodes are agreed on. */
 ek_status eki_mpi_find_host(struct eki_mpi_set *set);
 ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
                              struct eki_mpi_nodes **nodes);

@@ -140,6 +140,7 @@ static ek_status make_set(MPI_Comm comm, struct eki_mpi_set **made)
     *made = NULL;
     EKI_TRY(EKI_MPI(MPI_Comm_dup, comm, &own));
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    eki_mpi_name(own, "evenkeel tasks", comm, "");
     struct eki_mpi_set *set = eki_alloc(1, sizeof *set);
     ek_status status = eki_mpi_agree(own, fill_set(set, own));
     if (status == EK_OK)

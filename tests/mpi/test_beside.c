@@ -37,6 +37,20 @@ MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
+static struct {
+    char names[8][MPI_MAX_OBJECT_NAME];
+    int count;
+} freed; /* communicators */
+
+/* In place of MPI's, as above: it notes the name. */
+__attribute__((visibility("default"))) int MPI_Comm_free(MPI_Comm *comm)
+{
+    int length;
+    if (freed.count < 8)
+        PMPI_Comm_get_name(*comm, freed.names[freed.count++], &length);
+    return PMPI_Comm_free(comm);
+}
+
 static int count(ek_worker *worker, const void *payload, size_t bytes,
                  void *context)
 {
@@ -82,6 +96,35 @@ static ek_options options_of(int64_t ranks_per_node, int64_t payload_bytes)
     job_set_number(&options, "ranks_per_node", ranks_per_node);
     options.payload_bytes = payload_bytes;
     return options;
+}
+
+/* Tools show them. */
+static void their_communicators_have_names(void)
+{
+    static const char *const names[] = {"evenkeel tasks of solver, node",
+                                        "evenkeel tasks of solver, host",
+                                        "evenkeel tasks of solver"};
+    ek_options options = options_of(0, 48);
+    char text[MPI_MAX_OBJECT_NAME];
+    ek_collection *tasks;
+    MPI_Comm solver;
+    MPI_Comm_dup(MPI_COMM_WORLD, &solver);
+    MPI_Comm_set_name(solver, "solver");
+    JOB_OK(ek_create(solver, &options, &tasks));
+    freed.count = 0;
+    ek_destroy(&tasks);
+    CHECK_EQ_INT(freed.count, 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ_TEXT(freed.names[i], names[i]);
+    /* A long name is cut. */
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    MPI_Comm_set_name(solver, text);
+    JOB_OK(ek_create(solver, &options, &tasks));
+    freed.count = 0;
+    ek_destroy(&tasks);
+    CHECK_HAS_TEXT(freed.names[2], "evenkeel tasks of xxx");
+    MPI_Comm_free(&solver);
 }
 
 /* Of other nodes, and with messages of other sizes; each is destroyed while
@@ -188,6 +231,7 @@ static void others_come_and_go_in_an_open_iteration(void)
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_MULTIPLE);
+    JOB_RUN(their_communicators_have_names);
     JOB_RUN(unlike_ones_go_in_any_order);
     JOB_RUN(ranks_that_disagree_leave_others_alone);
     if (job_size > 1)
