@@ -210,7 +210,7 @@ EK_API ek_status ek_options_set(ek_options *options, const char *option,
  *
  * Options must agree on all ranks, except workers, hooks, ignore_environment
  * and two of options.md.  Any number of collections may exist.
- * @param[in]  comm     May be freed afterwards.
+ * @param[in]  comm     May be freed afterwards; may be of an MPI session.
  * @param[in]  options  Read during the call; NULL: defaults.
  * @param[out] tasks    The collection; NULL on failure.
  * @retval EK_ERR_ARG     An option is not allowed, or differs between ranks.

@@ -29,8 +29,8 @@ ek_status eki_collection_check_add(const ek_collection *tasks, const char *call,
                                    ek_function function, size_t bytes);
 /* EK_ERR_STATE where CALL came inside an active parallel region. */
 ek_status eki_collection_check_region(const char *call);
-/* Whether CALL, which makes something of a communicator, may use MPI. */
-ek_status eki_collection_check_mpi(const char *call);
+/* Whether CALL, which makes something of COMM, may use MPI. */
+ek_status eki_collection_check_mpi(const char *call, MPI_Comm comm);
 /* Whether a REPORT, which begins with its struct_bytes, was set by INIT; or is
  * NULL. */
 ek_status eki_collection_check_report(const char *call, const void *report,

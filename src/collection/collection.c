@@ -239,7 +239,7 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
     if (!made)
         return eki_error(EK_ERR_ARG, "ek_create: tasks is NULL");
     *made = NULL;
-    EKI_TRY(eki_collection_check_mpi("ek_create"));
+    EKI_TRY(eki_collection_check_mpi("ek_create", comm));
     eki_clock_start();
     struct eki_fabric *fabric = NULL;
     struct talk talk = {0};

@@ -64,9 +64,9 @@ ek_status eki_collection_check_region(const char *call)
                : EK_OK;
 }
 
-ek_status eki_collection_check_mpi(const char *call)
+ek_status eki_collection_check_mpi(const char *call, MPI_Comm comm)
 {
-    int level = eki_mpi_thread_level();
+    int level = eki_mpi_thread_level_of(comm);
     if (level == -1)
         return eki_error(EK_ERR_STATE, "%s: call MPI_Init first", call);
     if (level == -2)

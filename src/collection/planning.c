@@ -349,7 +349,7 @@ static ek_status plan_items(MPI_Comm comm, struct plan *plan,
 {
     ek_collection *tasks = &plan->tasks;
     ek_plan_report whole = EK_PLAN_REPORT_INIT;
-    EKI_TRY(eki_collection_check_mpi("ek_plan"));
+    EKI_TRY(eki_collection_check_mpi("ek_plan", comm));
     eki_clock_start();
     uint64_t start = eki_clock_ns();
     ek_status status = eki_settings_resolve(options, &tasks->settings);

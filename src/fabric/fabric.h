@@ -96,6 +96,9 @@ bool eki_head_check(const struct eki_head *head, size_t received_bytes,
  * finalized.
  */
 int eki_mpi_thread_level(void);
+/* Likewise, for a program that gives COMM: one of an MPI session needs no
+ * MPI_Init(). */
+int eki_mpi_thread_level_of(MPI_Comm comm);
 /* The communicator that Fortran knows by this number; none while MPI does not
  * run. */
 MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm);
@@ -103,11 +106,13 @@ bool eki_mpi_is_finalized(void);
 /* End all ranks; returns where MPI cannot: for eki_abort_by(). */
 void eki_mpi_abort(void);
 /* Call HOOK's function when MPI_Finalize() begins, on the thread that calls it;
- * the hook lives until then.  EK_ERR_MPI: MPI refuses. */
+ * the hook lives until then.  *IS_HOOKED: it will come; a session has none.
+ * EK_ERR_MPI: MPI refuses. */
 struct eki_finalize_hook {
     void (*call)(void);
 };
-ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook);
+ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook,
+                              bool *is_hooked);
 /* Append the name and version of the MPI library, such as "Open MPI v4.1.4". */
 void eki_mpi_library(char *text, size_t bytes);
 /* The own rank in COMM, and its size; -1, 0: COMM is none. */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked of the MPI library itself, not of a communicator. */
+/*
+ * What is asked of the MPI library itself, not of a communicator.
+ *
+ * Owns the mark that this process uses MPI by a session: MPI_Initialized() does
+ * not tell, and no call says so of a communicator.
+ */
 #include "fabric/mpi_fabric.h"
 
 #include <stdlib.h>
@@ -12,27 +17,53 @@ bool eki_mpi_is_finalized(void)
     return flag != 0;
 }
 
+static _Atomic bool has_session;
+
+static bool is_initialized(void)
+{
+    int flag = 0;
+    MPI_Initialized(&flag);
+    return flag != 0;
+}
+
 int eki_mpi_thread_level(void)
 {
-    int flag = 0, level = MPI_THREAD_SINGLE;
+    int level = MPI_THREAD_SINGLE;
     if (eki_mpi_is_finalized())
         return -2;
-    MPI_Initialized(&flag);
-    if (!flag)
+    /* relaxed: it guards no other data. */
+    if (!atomic_load_explicit(&has_session, memory_order_relaxed) &&
+        !is_initialized())
         return -1;
     MPI_Query_thread(&level);
     return (level >= MPI_THREAD_FUNNELED) + (level >= MPI_THREAD_SERIALIZED) +
            (level >= MPI_THREAD_MULTIPLE);
 }
 
+int eki_mpi_thread_level_of(MPI_Comm comm)
+{
+    bool is_worlds = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
+    if (is_initialized() || comm == MPI_COMM_NULL || MPI_VERSION < 4)
+        return eki_mpi_thread_level();
+    /* Those that MPI_Init() makes are of no session. */
+    if (is_worlds)
+        return -1;
+    /* relaxed: it guards no other data. */
+    atomic_store_explicit(&has_session, true, memory_order_relaxed);
+    return eki_mpi_thread_level();
+}
+
 MPI_Comm eki_mpi_comm_of_fortran(MPI_Fint comm)
 {
-    return eki_mpi_thread_level() >= 0 ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
+    /* From MPI 4 on it may be of a session. */
+    bool may_be = MPI_VERSION >= 4 && !is_initialized();
+    return may_be || eki_mpi_thread_level() >= 0 ? MPI_Comm_f2c(comm)
+                                                 : MPI_COMM_NULL;
 }
 
 void eki_mpi_abort(void)
 {
-    if (eki_mpi_thread_level() >= 0)
+    if (is_initialized() && !eki_mpi_is_finalized())
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
@@ -44,9 +75,13 @@ static int finalize_begins(MPI_Comm comm, int key, void *hook, void *context)
 }
 
 /* MPI_Finalize() deletes the attributes of MPI_COMM_SELF first. */
-ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook)
+ek_status eki_mpi_at_finalize(const struct eki_finalize_hook *hook,
+                              bool *is_hooked)
 {
     int key = MPI_KEYVAL_INVALID;
+    *is_hooked = is_initialized();
+    if (!*is_hooked)
+        return EK_OK;
     int code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize_begins,
                                       &key, NULL);
     if (code == MPI_SUCCESS)

@@ -231,8 +231,7 @@ static void hook_finalize(void)
     static const struct eki_finalize_hook hook = {end_all};
     if (all.has_hook)
         return;
-    all.has_hook = true;
-    if (eki_mpi_at_finalize(&hook) == EK_OK)
+    if (eki_mpi_at_finalize(&hook, &all.has_hook) == EK_OK)
         return;
     set_over();
     eki_log(EK_LEVEL_WARN, -1, 0, "team",

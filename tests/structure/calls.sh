@@ -23,7 +23,7 @@ sed -E '\#^(include|src/collection)/#s/\bMPI_(Comm|Fint)\b//g' "$code" |
     grep -vE '^include/evenkeel_compiler\.h:[0-9]+: #include <mpi\.h>' |
     sed 's/$/   <- MPI outside of src\/fabric/' >>"$bad"
 nowhere "the caller's communicator is used" '\bMPI_COMM_(WORLD|SELF)\b' \
-    '\bMPI_(Abort|Comm_set_attr)\('
+    '\bMPI_(Abort|Comm_set_attr)\(|== MPI_COMM_'
 
 nowhere 'OpenMP outside of src/team' \
     '# *pragma +omp|_Pragma|\bomp_[a-z]|<omp\.h>' '^src/team/'
