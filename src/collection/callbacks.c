@@ -63,8 +63,7 @@ static int run_with_data(ek_worker *worker, const void *payload, size_t bytes,
                          void *context)
 {
     const struct eki_callbacks *callbacks = worker->engine->owner->callbacks;
-    const struct eki_slot *slot = eki_worker_current(worker);
-    int function = slot ? slot->function : worker->piece.function;
+    int function = eki_worker_function(worker);
     if (!eki_collection_begin_data(worker))
         return 0;
     return callbacks->bodies[function](worker, payload, bytes, context);

@@ -155,6 +155,7 @@ static ek_status make_own_parts(ek_collection *tasks,
     EKI_TRY(eki_inlets_create(tasks));
     EKI_TRY(make_team(tasks));
     EKI_TRY(prepare_workers(tasks));
+    EKI_TRY(eki_tool_open(tasks));
     EKI_TRY(eki_report_create(tasks->fabric->rank, tasks->fabric->size,
                               tasks->settings.name, &tasks->report));
     EKI_TRY(eki_report_open(tasks->report, tasks->settings.report));
@@ -198,6 +199,7 @@ static void free_collection(ek_collection *tasks)
     eki_collection_free_stores(tasks);
     eki_engine_destroy(&tasks->engine);
     eki_collection_free_callbacks(tasks);
+    eki_tool_close(tasks);
     eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);
@@ -324,6 +326,7 @@ void ek_destroy(ek_collection **made)
                 "'%s' is destroyed while an iteration is open; call ek_end "
                 "first",
                 tasks->settings.name);
+        eki_tool_end_all(tasks);
         eki_team_give_up(tasks->team);
         eki_collection_release();
     }

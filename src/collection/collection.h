@@ -21,6 +21,8 @@
 #include "team/team.h"
 #include "tiles/tiles.h"
 
+#include <evenkeel_tool.h>
+
 #include <pthread.h>
 
 enum eki_state {
@@ -38,6 +40,17 @@ struct eki_callbacks {
     uint64_t ns;           /* in all of them since an iteration was opened */
     uint64_t since, began; /* of that one: it was called, it runs */
     ek_task_fn **bodies;   /* of functions with data, by function */
+};
+
+/* A tool that hears of tasks (tool.c). */
+struct eki_watch {
+    ek_tool tool;
+    ek_task_fn **bodies; /* of functions that have one, by function */
+    struct eki_fetched { /* by the pull loop of a worker, and not ended yet */
+        bool is_open;
+        ek_function function;
+        uint64_t id;
+    } fetched[]; /* [workers_here] */
 };
 
 struct eki_restores {
@@ -99,6 +112,7 @@ struct ek_collection {
     struct eki_affinity affinity;
     struct eki_lookout lookout;      /* says what this rank waits for */
     struct eki_callbacks *callbacks; /* NULL: no function has data */
+    struct eki_watch *watch;         /* NULL: no tool hears of its tasks */
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
@@ -142,6 +156,18 @@ void eki_collection_describe_data(const ek_collection *tasks, int function,
                                   char *line);
 /* After the engine. */
 void eki_collection_free_callbacks(ek_collection *tasks);
+
+/* Take the tool of the process, if there is one. */
+ek_status eki_tool_open(ek_collection *tasks);
+/* Put a body that tells the tool in place of *FN, that of the next function. */
+ek_status eki_tool_wrap(ek_collection *tasks, ek_task_fn **fn);
+/* A pull loop: TASK, if it is one, begins; that of worker HERE ends, if one is
+ * open; that of every worker does. */
+void eki_tool_begin_fetched(ek_collection *tasks, int here,
+                            const ek_task *task);
+void eki_tool_end_fetched(ek_collection *tasks, int here);
+void eki_tool_end_all(ek_collection *tasks);
+void eki_tool_close(ek_collection *tasks);
 
 /* Restore, unless STATUS is an error already; WHOLE is what was done.  The
  * caller has claimed the process. */

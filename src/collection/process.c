@@ -109,7 +109,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
     eki_collection_enter(tasks, &phase, status);
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch = tasks->is_pulled && !tasks->engine->setup.is_checked &&
-                       !tasks->callbacks;
+                       !tasks->callbacks && !tasks->watch;
     EKI_ASSERT_SLOW(eki_collection_check(tasks));
     return EK_OK;
 }
@@ -224,6 +224,7 @@ static ek_status close_iteration(ek_collection *tasks,
                                  ek_process_report *report)
 {
     struct eki_error error;
+    eki_tool_end_all(tasks);
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
     eki_lookout_move(&tasks->lookout, EKI_STAGE_OUTSIDE);
@@ -322,7 +323,7 @@ static inline void fetch_task(ek_collection *tasks, int here, ek_task *task)
         eki_collection_check_order(tasks, here, task);
 }
 
-/* Fetch in the checking mode, or where tasks have data, or refuse. */
+/* Fetch in the checking mode, or where tasks have data or a tool, or refuse. */
 EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
                                          ek_task *task)
 {
@@ -340,12 +341,14 @@ EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
         return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
                          here, tasks->topology->workers_here - 1);
     EKI_TRY(eki_collection_check_thread(tasks, here, "ek_next"));
+    eki_tool_end_fetched(tasks, here);
     /* Until the input of one is here. */
     do
         fetch_task(tasks, here, task);
     while (tasks->callbacks && task->worker &&
            eki_data_ops_of(tasks->engine, task->function) &&
            !eki_collection_begin_data(task->worker));
+    eki_tool_begin_fetched(tasks, here, task);
     return EK_OK;
 }
 

@@ -40,6 +40,7 @@ static ek_status register_function(ek_collection *tasks, const char *name,
         return eki_error(EK_ERR_ARG,
                          "ek_register: too many functions; allowed: %d",
                          UINT16_MAX);
+    EKI_TRY(eki_tool_wrap(tasks, &fn));
     EKI_TRY(eki_engine_register(tasks->engine, name, fn, context, function));
     tasks->agreed.functions = eki_hash_text(tasks->agreed.functions, name);
     return EK_OK;

@@ -362,6 +362,13 @@ static inline struct eki_slot *eki_worker_take(struct ek_worker *worker)
     return slot;
 }
 
+/* Function of the task that runs. */
+static inline int eki_worker_function(const struct ek_worker *worker)
+{
+    const struct eki_slot *slot = eki_worker_current(worker);
+    return slot ? slot->function : worker->piece.function;
+}
+
 /* Id of the task that runs. */
 static inline uint64_t eki_worker_task_id(const struct ek_worker *worker)
 {
