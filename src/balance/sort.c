@@ -6,7 +6,7 @@
 
 enum {
     DIGIT_BITS = 11,
-    DIGITS = 6, /* of 63 bits */
+    DIGITS = 6, /* of 64 bits */
     VALUES = 1 << DIGIT_BITS,
     FEW = 128
 };
@@ -43,7 +43,7 @@ static void sort_few(struct eki_item *items, int64_t count)
     for (int64_t i = 1; i < count; i++) {
         struct eki_item item = items[i];
         int64_t at = i;
-        for (; at > 0 && items[at - 1].ns < item.ns; at--)
+        for (; at > 0 && (uint64_t)items[at - 1].ns < (uint64_t)item.ns; at--)
             items[at] = items[at - 1];
         items[at] = item;
     }

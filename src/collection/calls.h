@@ -42,6 +42,12 @@ ek_status eki_collection_check_report(const char *call, const void *report,
 ek_status eki_collection_check_between(const ek_collection *tasks,
                                        const char *call);
 
+/* Enter such a CALL, for which all ranks wait, and leave it with what it
+ * returns.  Only whoever has entered leaves. */
+ek_status eki_collection_enter_call(ek_collection *tasks, const char *call,
+                                    enum eki_called called);
+ek_status eki_collection_leave_call(ek_collection *tasks, ek_status status);
+
 /* What a public call returns. */
 static inline ek_status eki_collection_outcome(const ek_collection *tasks,
                                                ek_status status)

@@ -113,6 +113,7 @@ struct ek_collection {
     struct eki_lookout lookout;      /* says what this rank waits for */
     struct eki_callbacks *callbacks; /* NULL: no function has data */
     struct eki_watch *watch;         /* NULL: no tool hears of its tasks */
+    struct eki_gathered *gathered;   /* NULL: no results were gathered yet */
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */
@@ -173,6 +174,9 @@ void eki_tool_close(ek_collection *tasks);
  * caller has claimed the process. */
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole);
+
+/* The results that the program has gathered. */
+void eki_collection_free_gathered(ek_collection *tasks);
 
 /* The steal policy of the next or the open iteration, with its chunk, as the
  * options say. */

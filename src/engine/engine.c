@@ -11,6 +11,7 @@ static void destroy_worker(struct ek_worker *worker)
     eki_local_free(&worker->local);
     eki_free(worker->function_counts);
     eki_worker_forget(worker);
+    eki_array_free(worker->results.bytes, worker->results.room);
     eki_free(worker->search.trusted);
     eki_free(worker->batch.scratch);
     eki_free(worker);

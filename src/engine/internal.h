@@ -66,6 +66,14 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 /* Transfers that the task which ends has left open make it a failure; what has
  * travelled goes home. */
 EKI_COLD void eki_worker_end_transfers(struct ek_worker *worker);
+/* The task ends with these MARKS: where it has failed its result goes. */
+static inline void eki_worker_end_result(struct ek_worker *worker,
+                                         uint32_t marks)
+{
+    const uint32_t both = EKI_MARK_RESULT | EKI_MARK_FAIL;
+    if (EKI_UNLIKELY((marks & both) == both))
+        worker->results.used = worker->results.last;
+}
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
 /* Free what a worker has noted for a record. */

@@ -25,7 +25,9 @@ static const char *const call_names[] = {
     [EKI_CALLED_TILES_FILL] = "ek_tiles_fill",
     [EKI_CALLED_TILES_SYNC] = "ek_tiles_sync",
     [EKI_CALLED_TILES_NORM] = "ek_tiles_norm",
-    [EKI_CALLED_TILES_GATHER] = "ek_tiles_gather"};
+    [EKI_CALLED_REDUCE] = "ek_reduce",
+    [EKI_CALLED_TILES_GATHER] = "ek_tiles_gather",
+    [EKI_CALLED_GATHER] = "ek_gather"};
 
 /* What a sentence is made of. */
 struct part {

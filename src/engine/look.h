@@ -34,11 +34,13 @@ enum eki_called {
     EKI_CALLED_TILES_FILL,
     EKI_CALLED_TILES_SYNC,
     EKI_CALLED_TILES_NORM,
-    EKI_CALLED_TILES_GATHER
+    EKI_CALLED_REDUCE,
+    EKI_CALLED_TILES_GATHER,
+    EKI_CALLED_GATHER
 };
 
-/* Whether no rank gets out of a call of tiles before all are in it, and then
- * waits for nobody but them: rank 0 visits what it has gathered alone. */
+/* Whether no rank gets out of a call before all are in it, and then waits for
+ * nobody but them: what a rank has gathered it visits, or sorts, alone. */
 static inline bool eki_called_is_shared(enum eki_called called)
 {
     return called >= EKI_CALLED_TILES_CREATE &&

@@ -206,6 +206,7 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     uint64_t ns = index_ns(worker, elapsed - held);
     bool is_null = marks & EKI_MARK_DISCARD;
     uint8_t flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;
+    eki_worker_end_result(worker, marks);
     worker->batch.marks = 0;
     worker->counts.null_ns += is_null ? elapsed : elapsed - held - ns;
     if (is_null)

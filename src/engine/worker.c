@@ -161,6 +161,7 @@ void eki_worker_mark(struct ek_worker *worker, int code)
         eki_worker_end_transfers(worker);
     uint32_t marks = worker->batch.marks;
     struct eki_slot *slot = eki_worker_current(worker);
+    eki_worker_end_result(worker, marks);
     worker->batch.marks = 0;
     worker->counts.nulls += (marks & (EKI_MARK_SKIP | EKI_MARK_DISCARD)) != 0;
     /* A spawned task ends here, and others may look at its copy. */

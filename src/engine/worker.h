@@ -28,7 +28,8 @@ enum {
     EKI_MARK_FAIL = 8,
     EKI_MARK_STOP = 16,
     EKI_MARK_TRANSFER = 32, /* transfers of it are open */
-    EKI_MARK_DATA = 64      /* its data has travelled */
+    EKI_MARK_DATA = 64,     /* its data has travelled */
+    EKI_MARK_RESULT = 128   /* it has set a result */
 };
 
 enum eki_step {
@@ -163,6 +164,15 @@ struct eki_held {
     int64_t count, room;
 };
 
+/* What tasks have set as their results, one after another. */
+struct eki_results {
+    unsigned char *bytes; /* [used] of [room]; owned */
+    size_t used, room;
+    size_t last;       /* where that of the last task begins */
+    int64_t iteration; /* of all of them */
+    bool is_cut;       /* there was no memory for one */
+};
+
 struct ek_worker {
     /* What entering a phase looks at: written by the worker, and by the thread
      * that enters; of a worker without thread, by whoever stands in for it. */
@@ -190,6 +200,7 @@ struct ek_worker {
     struct eki_function_counts *function_counts;
     struct eki_families families;
     struct eki_held held;
+    struct eki_results results;
 
     /* Written by the worker, by the server that brings tasks, and by workers
      * of the rank that stand in for it while it has no thread. */

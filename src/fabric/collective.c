@@ -107,6 +107,37 @@ ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
     return reduce_all(fabric, values, n, MPI_DOUBLE, MPI_SUM);
 }
 
+size_t eki_mpi_reduced_bytes(MPI_Datatype type, MPI_Op op)
+{
+    MPI_Aint low = 0, extent = 0;
+    int bytes = 0, integers, addresses, types, made_by = MPI_COMBINER_NAMED;
+    if (type == MPI_DATATYPE_NULL || op == MPI_OP_NULL)
+        return 0;
+    MPI_Type_get_envelope(type, &integers, &addresses, &types, &made_by);
+    MPI_Type_get_extent(type, &low, &extent);
+    MPI_Type_size(type, &bytes);
+    bool has_gaps = low != 0 || extent != bytes;
+    return has_gaps && made_by != MPI_COMBINER_NAMED ? 0 : (size_t)extent;
+}
+
+ek_status eki_fabric_mpi_reduce(struct eki_fabric *fabric, void *values,
+                                int blocks,
+                                const struct eki_reduction *reduction)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    size_t block = (size_t)reduction->count * reduction->bytes;
+    unsigned char *first = values, *last = first + (size_t)(blocks - 1) * block;
+    /* What comes first is on the left, in MPI's words: the input. */
+    for (unsigned char *at = last; at != first;) {
+        at -= block;
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Reduce_local, at, last, reduction->count,
+                           reduction->type, reduction->op));
+    }
+    return EKI_MPI_OF(mpi, MPI_Allreduce, last == first ? MPI_IN_PLACE : last,
+                      first, reduction->count, reduction->type, reduction->op,
+                      mpi->comm);
+}
+
 ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n)
 {
     return reduce_all(fabric, values, n, MPI_DOUBLE, MPI_MAX);
@@ -160,6 +191,29 @@ ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
                       MPI_BYTE, mpi->comm);
 }
 
+/* In pieces that an int can count. */
+static ek_status send_in_pieces(struct eki_mpi *mpi, const unsigned char *next,
+                                int64_t left, int root)
+{
+    for (int piece; left > 0; next += piece, left -= piece) {
+        piece = left < EKI_MPI_PIECE ? (int)left : EKI_MPI_PIECE;
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Send, next, piece, MPI_BYTE, root,
+                           EKI_TAG_GATHER, mpi->comm));
+    }
+    return EK_OK;
+}
+
+static ek_status receive_in_pieces(struct eki_mpi *mpi, unsigned char *next,
+                                   int64_t left, int rank)
+{
+    for (int piece; left > 0; next += piece, left -= piece) {
+        piece = left < EKI_MPI_PIECE ? (int)left : EKI_MPI_PIECE;
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Recv, next, piece, MPI_BYTE, rank,
+                           EKI_TAG_GATHER, mpi->comm, MPI_STATUS_IGNORE));
+    }
+    return EK_OK;
+}
+
 static int next_piece(int64_t left)
 {
     return left < EKI_MPI_GATHER_PIECE ? (int)left : EKI_MPI_GATHER_PIECE;
@@ -209,6 +263,24 @@ ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
         take(mine, bytes, context);
     for (int rank = 1; rank < fabric->size; rank++)
         EKI_TRY(receive_all(mpi, rank, take, context));
+    return EK_OK;
+}
+
+ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, const void *mine,
+                                 const int64_t *starts, void *all, int root)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    unsigned char *place = all;
+    int me = fabric->rank;
+    if (me != root)
+        return send_in_pieces(mpi, mine, starts[me + 1] - starts[me], root);
+    for (int rank = 0; rank < fabric->size; rank++) {
+        int64_t bytes = starts[rank + 1] - starts[rank];
+        if (rank != root)
+            EKI_TRY(receive_in_pieces(mpi, place + starts[rank], bytes, rank));
+        else if (bytes > 0)
+            memcpy(place + starts[rank], mine, (size_t)bytes);
+    }
     return EK_OK;
 }
 

@@ -211,6 +211,20 @@ ek_status eki_fabric_mpi_agree_on(struct eki_fabric *fabric, ek_status status,
 ek_status eki_fabric_mpi_sum(struct eki_fabric *fabric, int64_t *values, int n);
 ek_status eki_fabric_mpi_sum_double(struct eki_fabric *fabric, double *values,
                                     int n);
+/* Bytes from value to value; 0: TYPE has gaps, or one of both is null. */
+size_t eki_mpi_reduced_bytes(MPI_Datatype type, MPI_Op op);
+/* COUNT values of so many bytes each, and how two of them become one. */
+struct eki_reduction {
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t bytes;
+};
+/* Combine BLOCKS of values in their order, then the ranks; the result is in the
+ * first block. */
+ek_status eki_fabric_mpi_reduce(struct eki_fabric *fabric, void *values,
+                                int blocks,
+                                const struct eki_reduction *reduction);
 ek_status eki_fabric_mpi_max(struct eki_fabric *fabric, double *values, int n);
 /* The largest of each value replaces it; RANKS: the lowest that has it. */
 #define EKI_MAX_RANKS_MOST 4
@@ -229,6 +243,10 @@ ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
 typedef void eki_take_fn(const void *piece, size_t bytes, void *context);
 ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
                                 size_t bytes, eki_take_fn *take, void *context);
+/* At ROOT, ALL receives what each rank has at MINE, from byte STARTS[rank] to
+ * that of the next; [size + 1]. */
+ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, const void *mine,
+                                 const int64_t *starts, void *all, int root);
 ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric);
 
 #endif

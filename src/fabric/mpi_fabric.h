@@ -17,7 +17,7 @@
 /* Tags on the duplicated communicator. */
 enum eki_tag {
     /* From any rank to rank 0, in a gather: int64_t bytes, then that many in
-     * pieces. */
+     * pieces.  From any rank to a root that knows how many: the pieces. */
     EKI_TAG_GATHER = 1,
     /* From any server to any server: a struct eki_message with its body.  The
      * first fabric of a set has this tag, the second the next one, ... */
@@ -41,7 +41,7 @@ enum {
      * eagerly, its own headers (60 and some) among them. */
     EKI_MPI_SHARED_BYTES = 4032,
     EKI_MPI_NETWORK_BYTES = 65536 - 256,
-    /* Largest piece of a broadcast, far from the largest int. */
+    /* Largest piece of a broadcast and the like, far from the largest int. */
     EKI_MPI_PIECE = 1 << 30,
     /* Piece of a gather: rank 0 has it on its stack. */
     EKI_MPI_GATHER_PIECE = 1 << 16,

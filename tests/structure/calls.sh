@@ -16,9 +16,9 @@ nowhere() {
     grep -E "$2" "$code" | grep -vE "${3:-^$}" | sed "s|\$|   <- $1|" >>"$bad"
 }
 
-# Names of MPI that are left when the types of communicators are taken away
-# where they may be: in the header and in collection, which pass the user's on.
-sed -E '\#^(include|src/collection)/#s/\bMPI_(Comm|Fint)\b//g' "$code" |
+# Names of MPI that are left when the types of what the user passes are taken
+# away where they may be: in the header and in collection, which pass it on.
+sed -E '\#^(include|src/collection)/#s/\bMPI_(Comm|Fint|Datatype|Op)\b//g' "$code" |
     grep -vE '^src/fabric/' | grep -E '\bP?MPI_[A-Za-z_]+|<mpi\.h>' |
     grep -vE '^include/evenkeel_compiler\.h:[0-9]+: #include <mpi\.h>' |
     sed 's/$/   <- MPI outside of src\/fabric/' >>"$bad"
