@@ -25,11 +25,11 @@
  * is its number within its rank.  The *home* of a task is the rank that added
  * it.  A *node* is a set of ranks that share memory.
  *
- * Other headers.  evenkeel_report.h: figures.  evenkeel_pull.h: your own loop.
- * evenkeel_spawn.h: tasks create tasks.  evenkeel_task.h: look at tasks.
- * evenkeel_worker.h: objects of workers.  evenkeel_data.h: data that travels.
- * evenkeel_tiles.h: shared matrices.  evenkeel_plan.h: plans alone.
- * evenkeel_tool.h: a profiler.  evenkeel_bind.h: bindings.  evenkeel.hpp: C++.
+ * Other headers.  evenkeel_loop.h: whole loops.  evenkeel_report.h: figures.
+ * evenkeel_pull.h: your own loop.  evenkeel_spawn.h: spawn.  evenkeel_task.h:
+ * look at tasks.  evenkeel_worker.h: objects of workers.  evenkeel_data.h: data
+ * of owners.  evenkeel_tiles.h: matrices.  evenkeel_plan.h: plans.
+ * evenkeel_tool.h: profilers.  evenkeel_bind.h: bindings.  evenkeel.hpp: C++.
  *
  * Errors.  A failing call returns its ek_status and writes one sentence to the
  * message sink: what, which value, what is allowed.  A failure that all ranks

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops over all ranks: sums and results of their tasks.
+ * Loops over all ranks: their indices, sums and results.
  *
- *     points[ek_worker_here(worker)] += inside;            (in each task)
- *     ek_set_result(worker, row, sizeof row);
+ *     ek_for(MPI_COMM_WORLD, n, work, my_data);            (the whole loop)
  *
+ *     ek_set_range(tasks, draw, n);                        (or step by step:)
  *     ek_process(tasks, NULL);
  *     ek_reduce(tasks, points, 1, MPI_INT64_T, MPI_SUM);   (points[0]: all)
  *     ek_gather(tasks, draw, 0, &rows);                    (at rank 0)
  *
- * docs/how-to/sum-and-gather.md says how to use all this.
+ * docs/how-to/sum-and-gather.md says how to use sums and results.
  *
  * Errors, threads.  As in evenkeel.h.
  */
@@ -21,6 +21,69 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Indices. */
+
+/**
+ * Let the tasks of a function be the indices 0 ... @p n - 1.
+ *
+ * The payload of each task is its int64_t index.  The call deals the indices in
+ * blocks to the workers of all ranks, in the order of ranks.  Indices that have
+ * not run take O(1) memory.
+ *
+ * A later call changes @p n.  Indices that stay keep their place and durations,
+ * and those that were discarded stay away.  Indices from @p n on go.  New ones
+ * are dealt to all workers.
+ *
+ * The function's tasks come from this call alone.  Tasks that were added before
+ * its first call go.  ek_clear() counts as ek_set_range(tasks, function, 0).
+ * @retval EK_ERR_ARG    Unknown function, @p n below 0, too many new indices
+ *                       for one call, or options.payload_bytes below 16.
+ * @retval EK_ERR_STATE  An iteration is open; a parallel region is active.
+ * @retval EK_ERR_NOMEM  All ranks must call again.
+ * Call:    Collective, not synchronizing.  If @p n differs between ranks, the
+ *          next ek_process() fails, and all ranks must call again.
+ * Threads: Main thread.
+ * Cost:    O(1) to add indices; O(tasks held by this rank) to remove some.
+ */
+EK_API ek_status ek_set_range(ek_collection *tasks, ek_function function,
+                              int64_t n);
+
+/**
+ * Body of ek_for().
+ * @param[in] worker   The worker that runs the index.
+ * @param[in] i        The index.
+ * @param[in] context  The running rank's pointer, as this rank gave it to
+ *                     ek_for().
+ * @return 0, or a code with which the index fails.
+ */
+typedef int ek_for_fn(ek_worker *worker, int64_t i, void *context);
+
+/**
+ * Run a function for each index 0 ... @p n - 1, on the workers of all ranks.
+ *
+ * The first call with a communicator and function makes a collection, which
+ * later calls find.  So each index starts where it ran before.  @p n may change
+ * from call to call, as by ek_set_range().  MPI_Comm_free() and MPI_Finalize()
+ * destroy these collections.
+ *
+ * The environment sets options.  The collections of a communicator are named
+ * loop1, loop2, ...
+ * @param[in] comm     The same handle in each call.
+ * @param[in] n        The same on all ranks; at least 0.
+ * @param[in] fn       The same on all ranks.
+ * @param[in] context  Passed to @p fn in this call on this rank.
+ * @retval EK_ERR_ARG    @p fn is NULL, a bad @p n, or @p n differs between
+ *                       ranks.  The next call deals all indices anew.
+ * @retval EK_ERR_STATE  Called from a task or in a parallel region.
+ * @retval As ek_create() and ek_process().
+ * Call:    Collective over @p comm; synchronizing.
+ * Threads: Main thread.
+ * Cost:    As ek_process(); the first call as ek_create(), too.
+ */
+EK_API ek_status ek_for(MPI_Comm comm, int64_t n, ek_for_fn *fn, void *context);
+
+/* Sums and results. */
 
 /**
  * Combine values of all workers of all ranks.
@@ -129,9 +192,11 @@ typedef struct ek_results {
  * @retval EK_ERR_STATE  An iteration is open: this rank has not taken part.
  * @retval EK_ERR_NOMEM  No rank gets results; the call may be repeated.
  * Call:    Collective; synchronizing.  After ek_process() or ek_end(), before
- * or after ek_restore(). Threads: Main thread. Cost:    Each result is sent
- * once, and once more with EK_ALL_RANKS; sorting is linear.  The root needs
- * twice the memory of all results; every rank 24 bytes per rank.
+ *          or after ek_restore().
+ * Threads: Main thread.
+ * Cost:    Each result is sent once, and once more with EK_ALL_RANKS.  Sorting
+ *          is linear.  The root needs twice the memory of all results, and
+ *          every rank 24 bytes per rank.
  */
 EK_API ek_status ek_gather(ek_collection *tasks, ek_function function, int root,
                            ek_results *results);

@@ -106,10 +106,11 @@ ek_status eki_options_compare(struct eki_fabric *fabric,
 uint64_t eki_collection_signature(const ek_collection *tasks)
 {
     /* Each is a hash by itself. */
-    return eki_hash(
-        tasks->agreed.functions ^ tasks->agreed.options ^ tasks->agreed.calls,
-        tasks->engine->phase ^
-            (uint64_t)eki_course_is_quiet(&tasks->restores.course) << 63);
+    return eki_hash(tasks->agreed.functions ^ tasks->agreed.options ^
+                        tasks->agreed.ranges ^ tasks->agreed.calls,
+                    tasks->engine->phase ^
+                        (uint64_t)eki_course_is_quiet(&tasks->restores.course)
+                            << 63);
 }
 
 void eki_collection_note(ek_collection *tasks, enum eki_called call,
@@ -119,6 +120,22 @@ void eki_collection_note(ek_collection *tasks, enum eki_called call,
         eki_hash(eki_hash(tasks->agreed.calls, call), (uint64_t)value);
     tasks->agreed.last_call = call;
     tasks->agreed.last_value = value;
+}
+
+void eki_collection_note_indices(ek_collection *tasks, ek_function function,
+                                 int64_t n)
+{
+    tasks->engine->functions[function].indices = n;
+    tasks->agreed.ranges = eki_hash(
+        eki_hash(tasks->agreed.ranges, (uint64_t)function), (uint64_t)n);
+}
+
+void eki_collection_note_all_indices(ek_collection *tasks, int64_t n)
+{
+    for (int f = 0; f < tasks->engine->function_count; f++) {
+        if (tasks->engine->functions[f].indices != 0)
+            eki_collection_note_indices(tasks, f, n);
+    }
 }
 
 /* Append what this rank called last. */
@@ -151,6 +168,9 @@ static bool describe_line(const ek_collection *tasks, int i, char *line)
     if (i < engine->function_count) {
         eki_append(line, EKI_DESCRIBED_BYTES, "function %d is '%s'", i,
                    engine->functions[i].name);
+        if (engine->functions[i].indices > 0)
+            eki_append(line, EKI_DESCRIBED_BYTES, ", with %lld indices",
+                       (long long)engine->functions[i].indices);
         eki_collection_describe_data(tasks, i, line);
     } else if (i == engine->function_count)
         snprintf(line, EKI_DESCRIBED_BYTES, "%d functions are registered", i);
@@ -164,7 +184,7 @@ static bool describe_line(const ek_collection *tasks, int i, char *line)
 /* After a mismatch the ranks start anew: the calls so far count no more, and
  * the number of the next iteration is the largest that a rank had; collective.
  * A rank whose restore met the iteration of another is a call behind. */
-static ek_status forget_calls(ek_collection *tasks)
+static ek_status forget_calls(ek_collection *tasks, bool *has_same_ranges)
 {
     bool is_restore = tasks->agreed.last_call == EKI_CALLED_RESTORE;
     double most[] = {(double)tasks->iteration, !is_restore};
@@ -173,7 +193,8 @@ static ek_status forget_calls(ek_collection *tasks)
     tasks->agreed.is_behind = is_restore && most[1] > 0;
     tasks->agreed.calls = 0;
     eki_course_choose(&tasks->restores.course, false, 0);
-    return EK_OK;
+    return eki_fabric_mpi_agree_on(tasks->fabric, EK_OK, tasks->agreed.ranges,
+                                   has_same_ranges);
 }
 
 /* Find the first line or option in which ranks differ; collective.  While the
@@ -277,8 +298,14 @@ ek_status eki_collection_error(ek_collection *tasks,
         return eki_error(EK_ERR_MPI, "%s", text);
     }
     if (error->status == EK_ERR_ARG && error->text[0] == '\0') {
-        EKI_TRY(forget_calls(tasks));
-        return explain_mismatch(tasks);
+        bool has_same_ranges;
+        EKI_TRY(forget_calls(tasks, &has_same_ranges));
+        ek_status status = explain_mismatch(tasks);
+        if (!has_same_ranges) {
+            eki_collection_note_all_indices(tasks, -1);
+            tasks->agreed.ranges = 0;
+        }
+        return status;
     }
     ek_status status = word_error(tasks, error, text);
     /* The rank that it comes from says it before another returns. */

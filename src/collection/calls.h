@@ -118,6 +118,11 @@ ek_status eki_options_compare(struct eki_fabric *fabric,
  * make alike in the same order, with the VALUE of its argument, or -1. */
 void eki_collection_note(ek_collection *tasks, enum eki_called call,
                          int64_t value);
+/* FUNCTION has N indices of ek_set_range() now; -1: nobody knows which. */
+void eki_collection_note_indices(ek_collection *tasks, ek_function function,
+                                 int64_t n);
+/* Likewise, of all functions that have any. */
+void eki_collection_note_all_indices(ek_collection *tasks, int64_t n);
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);
 /* That a rank stopped fetching is no error where nothing was left to cancel, or

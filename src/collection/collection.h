@@ -22,6 +22,7 @@
 #include "tiles/tiles.h"
 
 #include <evenkeel_tool.h>
+#include <evenkeel_loop.h>
 
 #include <pthread.h>
 
@@ -93,11 +94,20 @@ struct eki_adding {
  * iteration is open. */
 struct eki_agreed {
     uint64_t functions, options; /* of their present names and values */
-    uint64_t calls;              /* so far */
+    uint64_t ranges;             /* calls of ek_set_range() so far */
+    uint64_t calls;              /* others so far */
     enum eki_called last_call;   /* for a mismatch */
     int64_t last_value;          /* -1: none */
     bool is_behind; /* others have failed in an iteration that this rank has
                        not called for yet, because its restore failed */
+};
+
+/* What ek_for() keeps in its collections. */
+struct eki_loop {
+    MPI_Comm comm;
+    ek_for_fn *fn;
+    void *context;       /* of the present call */
+    ek_collection *next; /* of another communicator or function */
 };
 
 struct ek_collection {
@@ -125,6 +135,7 @@ struct ek_collection {
     struct eki_agreed agreed;
     int64_t iteration; /* of the next ek_process() */
     struct eki_restores restores;
+    struct eki_loop loop;
     uint64_t left_ns; /* when ek_process() was left; 0: never */
 };
 
@@ -177,6 +188,10 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
 
 /* The results that the program has gathered. */
 void eki_collection_free_gathered(ek_collection *tasks);
+/* ek_process(), which tells all ranks of an error BEFORE it. */
+ek_status eki_collection_process(ek_collection *tasks,
+                                 ek_process_report *report,
+                                 struct eki_caller caller, ek_status before);
 
 /* The steal policy of the next or the open iteration, with its chunk, as the
  * options say. */

@@ -40,10 +40,10 @@ static struct eki_local *seeds_for(ek_collection *tasks,
                                         : &tasks->seeds.foreign.seeds;
 }
 
-/* Whether there are as many numbers as N tasks, or other THINGS, take. */
-static ek_status check_numbers(const struct eki_dealer *dealer,
-                               const char *call, int64_t n, const char *things)
+ek_status eki_collection_check_numbers(ek_collection *tasks, const char *call,
+                                       int64_t n, const char *things)
 {
+    const struct eki_dealer *dealer = eki_dealer_here(tasks);
     uint64_t most = dealer->last_id - dealer->first_id;
     return (uint64_t)n <= most
                ? EK_OK
@@ -160,7 +160,8 @@ static ek_status add_many(ek_collection *tasks, const struct many *many)
 {
     EKI_TRY(check_many(tasks, many));
     struct eki_dealer *dealer = eki_dealer_here(tasks);
-    EKI_TRY(check_numbers(dealer, "ek_add_tasks", many->n, "tasks"));
+    EKI_TRY(
+        eki_collection_check_numbers(tasks, "ek_add_tasks", many->n, "tasks"));
     if (tasks->engine->setup.is_checked && many->payloads)
         for (int64_t i = 0; i < many->n; i++)
             eki_collection_check_payload(tasks, "ek_add_tasks", many->function,
@@ -179,17 +180,16 @@ ek_status ek_add_tasks(ek_collection *tasks, ek_function function, int64_t n,
 }
 
 /* Deal equal parts of a range to the workers. */
-static ek_status deal_range(ek_collection *tasks, ek_function function,
+static ek_status deal_parts(ek_collection *tasks, ek_function function,
                             struct eki_range range, struct eki_dealer *dealer)
 {
     int workers = tasks->topology->workers_here;
     int64_t n = range.last - range.first;
-    int64_t share = n / workers, rest = n % workers;
     uint64_t number = eki_dealer_take(dealer, (uint64_t)n);
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];
-        int64_t from = here * share + (here < rest ? here : rest);
-        int64_t to = from + share + (here < rest);
+        int64_t from = eki_part_start(n, workers, here);
+        int64_t to = eki_part_start(n, workers, here + 1);
         struct eki_range part = {range.first + from, range.first + to};
         if (to > from && !eki_local_add_range(
                              seeds_for(tasks, dealer, worker), function, part,
@@ -197,6 +197,16 @@ static ek_status deal_range(ek_collection *tasks, ek_function function,
             return eki_error(EK_ERR_NOMEM, "no memory for a range");
     }
     return EK_OK;
+}
+
+ek_status eki_collection_deal(ek_collection *tasks, ek_function function,
+                              struct eki_range range)
+{
+    struct eki_dealer *dealer = eki_dealer_here(tasks);
+    lock_dealer(tasks, dealer);
+    ek_status status = deal_parts(tasks, function, range, dealer);
+    unlock_dealer(tasks, dealer);
+    return status;
 }
 
 static ek_status add_range(ek_collection *tasks, ek_function function,
@@ -209,13 +219,10 @@ static ek_status add_range(ek_collection *tasks, ek_function function,
                          "ek_add_range: %lld ... %lld; allowed: 0 <= first <= "
                          "last",
                          (long long)first, (long long)last);
-    struct eki_range range = {first, last};
-    struct eki_dealer *dealer = eki_dealer_here(tasks);
-    EKI_TRY(check_numbers(dealer, "ek_add_range", last - first, "indices"));
-    lock_dealer(tasks, dealer);
-    ek_status status = deal_range(tasks, function, range, dealer);
-    unlock_dealer(tasks, dealer);
-    return status;
+    EKI_TRY(eki_collection_check_numbers(tasks, "ek_add_range", last - first,
+                                         "indices"));
+    return eki_collection_deal(tasks, function,
+                               (struct eki_range){first, last});
 }
 
 ek_status ek_add_range(ek_collection *tasks, ek_function function,

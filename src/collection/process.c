@@ -4,14 +4,22 @@
 
 #include <evenkeel_pull.h>
 
-static ek_status check_bodies(const struct eki_engine *engine)
+static ek_status check_functions(const struct eki_engine *engine,
+                                 bool is_pulled)
 {
     for (int f = 0; f < engine->function_count; f++) {
-        if (!engine->functions[f].fn)
+        const struct eki_function *function = &engine->functions[f];
+        if (!function->fn && !is_pulled)
             return eki_error(EK_ERR_ARG,
                              "ek_process: function '%s' was registered without "
                              "a body; only ek_next() hands out its tasks",
-                             engine->functions[f].name);
+                             function->name);
+        if (function->indices < 0)
+            return eki_error(EK_ERR_ARG,
+                             "ek_process: ek_set_range of function '%s' has "
+                             "failed, or has differed between ranks; all ranks "
+                             "must call it again",
+                             function->name);
     }
     return EK_OK;
 }
@@ -34,8 +42,7 @@ static ek_status check_scheme(const ek_collection *tasks,
 static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
                          bool is_pulled)
 {
-    if (!is_pulled)
-        EKI_TRY(check_bodies(tasks->engine));
+    EKI_TRY(check_functions(tasks->engine, is_pulled));
     EKI_TRY(check_scheme(tasks, scheme));
     EKI_TRY(eki_collection_join_stores(tasks));
     EKI_TRY(eki_collection_gather(tasks));
@@ -275,11 +282,14 @@ static ek_status not_opened(ek_collection *tasks, ek_status status)
     return status;
 }
 
-static ek_status run_process(ek_collection *tasks, ek_process_report *report,
-                             struct eki_caller caller)
+ek_status eki_collection_process(ek_collection *tasks,
+                                 ek_process_report *report,
+                                 struct eki_caller caller, ek_status before)
 {
     ek_status wrong;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PROCESS, &wrong));
+    if (wrong == EK_OK)
+        wrong = before;
     ek_status status = open_iteration(tasks, EKI_CALLED_PROCESS, report, wrong);
     if (status != EK_OK)
         return not_opened(tasks, status);
@@ -291,7 +301,8 @@ static ek_status run_process(ek_collection *tasks, ek_process_report *report,
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
 {
     struct eki_caller caller = EKI_CALLER("ek_process");
-    return eki_collection_outcome(tasks, run_process(tasks, report, caller));
+    return eki_collection_outcome(
+        tasks, eki_collection_process(tasks, report, caller, EK_OK));
 }
 
 static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)

@@ -206,6 +206,7 @@ static ek_status clear_seeds(ek_collection *tasks)
     eki_local_clear(&tasks->seeds.foreign.seeds);
     eki_inlets_clear(tasks);
     tasks->engine->moves.count = 0;
+    eki_collection_note_all_indices(tasks, 0);
     tasks->agreed.is_behind = false;
     if (tasks->state == EKI_STATE_RAN)
         tasks->state = EKI_STATE_READY;

@@ -33,6 +33,13 @@ static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
 #define EKI_INLET_NUMBERS (EKI_SEED_NUMBERS / 16 * 15)
 #define EKI_OTHER_NUMBERS (EKI_SEED_NUMBERS / 16 * 14)
 
+/* Where part I of PARTS equal ones of N begins. */
+static inline int64_t eki_part_start(int64_t n, int parts, int i)
+{
+    int64_t rest = n % parts;
+    return n / parts * i + (i < rest ? i : rest);
+}
+
 /* Fill a slot that was added to seeds. */
 static inline void eki_seed_fill(struct eki_slot *slot, ek_function function,
                                  const void *payload, size_t bytes, uint64_t id)
@@ -43,6 +50,20 @@ static inline void eki_seed_fill(struct eki_slot *slot, ek_function function,
 
 /* This thread is the home thread; the inlets of workers are made later. */
 void eki_adding_open(struct eki_adding *seeds, uint32_t slot_bytes);
+/* Whether CALL may take the numbers of N tasks, or other THINGS, at once. */
+ek_status eki_collection_check_numbers(ek_collection *tasks, const char *call,
+                                       int64_t n, const char *things);
+/* Deal equal parts of a range to the workers of this rank; there are numbers.
+ */
+ek_status eki_collection_deal(ek_collection *tasks, ek_function function,
+                              struct eki_range range);
+/* Show VISITOR what this rank holds, as ek_visit_tasks() does; it may shorten
+ * ranges. */
+ek_status eki_collection_visit(ek_collection *tasks, ek_visit_fn *visitor,
+                               void *context);
+/* ek_set_range() of CALL. */
+ek_status eki_collection_set_range(ek_collection *tasks, const char *call,
+                                   ek_function function, int64_t n);
 /* Hand the seeds that other threads have added to the workers; no thread may
  * add meanwhile. */
 ek_status eki_collection_gather(ek_collection *tasks);

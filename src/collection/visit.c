@@ -106,14 +106,9 @@ static void visit_departing(struct visit *visit, ek_collection *tasks)
     moves->count = kept;
 }
 
-static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
-                             void *context)
+ek_status eki_collection_visit(ek_collection *tasks, ek_visit_fn *visitor,
+                               void *context)
 {
-    if (!tasks || !visitor)
-        return eki_error(EK_ERR_ARG,
-                         "ek_visit_tasks: collection and visitor must not be "
-                         "NULL");
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_visit_tasks", ""));
     EKI_TRY(eki_collection_gather(tasks));
     struct visit visit = {.engine = tasks->engine,
                           .visitor = visitor,
@@ -134,6 +129,17 @@ static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
     }
     visit_departing(&visit, tasks);
     return EK_OK;
+}
+
+static ek_status visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,
+                             void *context)
+{
+    if (!tasks || !visitor)
+        return eki_error(EK_ERR_ARG,
+                         "ek_visit_tasks: collection and visitor must not be "
+                         "NULL");
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_visit_tasks", ""));
+    return eki_collection_visit(tasks, visitor, context);
 }
 
 ek_status ek_visit_tasks(ek_collection *tasks, ek_visit_fn *visitor,

@@ -229,6 +229,7 @@ ek_status eki_engine_register(struct eki_engine *engine, const char *name,
     added->fn = fn;
     atomic_init(&added->has_pointer, false);
     added->context = context;
+    added->indices = 0;
     *function = engine->function_count++;
     return EK_OK;
 }

@@ -18,6 +18,7 @@ struct eki_function {
     ek_task_fn *fn;
     void *context;
     char *name;               /* owned */
+    int64_t indices;          /* of ek_set_range(); -1: nobody knows which */
     _Atomic bool has_pointer; /* a payload looked like one (option check) */
 };
 

@@ -128,6 +128,9 @@ bool eki_mpi_is_main_thread(void);
  * moves no message.
  */
 ek_status eki_fabric_mpi_create(MPI_Comm comm, struct eki_fabric **fabric);
+/* Call END when the program frees the communicator, which is collective, or
+ * when the last client goes. */
+void eki_fabric_mpi_at_free(struct eki_fabric *fabric, void (*end)(MPI_Comm));
 /*
  * Replace *FABRIC by one that moves messages of up to MESSAGE_BYTES between
  * nodes of at most RANKS_PER_NODE ranks (0: all that share memory); collective,

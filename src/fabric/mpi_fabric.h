@@ -103,9 +103,10 @@ struct eki_mpi_set {
     MPI_Comm host;   /* ranks that really share memory, in order of rank */
     int host_size;
     int clients;
-    struct eki_mpi *first; /* fabrics, the newest first */
-    struct eki_mpi *bare;  /* the oldest: no nodes, and it moves no message */
-    int fabrics;           /* that were ever made */
+    void (*end)(MPI_Comm parent); /* when it is freed; or NULL */
+    struct eki_mpi *first;        /* fabrics, the newest first */
+    struct eki_mpi *bare; /* the oldest: no nodes, and it moves no message */
+    int fabrics;          /* that were ever made */
     struct eki_mpi_nodes *nodes;
 };
 

@@ -21,10 +21,13 @@ static pthread_mutex_t key_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int key = MPI_KEYVAL_INVALID;
 
 /* The program frees its communicator, or the set is closed. */
-static int forget_parent(MPI_Comm comm, int given, void *set, void *context)
+static int forget_parent(MPI_Comm comm, int given, void *kept, void *context)
 {
-    (void)comm, (void)given, (void)context;
-    ((struct eki_mpi_set *)set)->parent = MPI_COMM_NULL;
+    struct eki_mpi_set *set = kept;
+    (void)given, (void)context;
+    set->parent = MPI_COMM_NULL;
+    if (set->end)
+        set->end(comm);
     return MPI_SUCCESS;
 }
 
@@ -183,6 +186,11 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, struct eki_fabric **fabric)
     set->clients++;
     *fabric = &set->bare->base;
     return EK_OK;
+}
+
+void eki_fabric_mpi_at_free(struct eki_fabric *fabric, void (*end)(MPI_Comm))
+{
+    eki_mpi_of(fabric)->set->end = end;
 }
 
 /* The fabric of SET that is like this, or NULL. */

@@ -23,6 +23,7 @@ static struct {
     pthread_t thread;
     bool has_thread, is_ending;
     bool has_hook;        /* MPI_Finalize() is noticed */
+    void (*end)(void);    /* is called then; or NULL */
     _Atomic bool is_over; /* ... and has begun; read without a mutex, too */
 } all = {.life = PTHREAD_MUTEX_INITIALIZER, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -221,6 +222,13 @@ static void end_all(void)
     pthread_mutex_unlock(&all.mutex);
     adjust_thread();
     pthread_mutex_unlock(&all.life);
+    if (all.end)
+        all.end();
+}
+
+void eki_lookouts_at_end(void (*end)(void))
+{
+    all.end = end;
 }
 
 /* Once, under the mutex of lives.  Who would not hear of the end does not

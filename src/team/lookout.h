@@ -46,6 +46,9 @@ void eki_lookout_close(struct eki_lookout *lookout);
 /* Outside of calls. */
 void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns);
 
+/* Call END when MPI_Finalize() has begun, on the thread that calls it.  What
+ * the library keeps with MPI_COMM_SELF has ended before. */
+void eki_lookouts_at_end(void (*end)(void));
 /* Whether MPI_Finalize() has begun, as far as it is noticed: true where it is
  * not. */
 bool eki_lookouts_are_over(void);
