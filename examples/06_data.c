@@ -4,18 +4,16 @@
  *
  *     tools/mpirun -n 2 build/examples/06_data
  *     EVENKEEL_STEAL=none tools/mpirun -n 2 build/examples/06_data
- *     EVENKEEL_RANKS_PER_NODE=1 EVENKEEL_DATA=follow tools/mpirun -n 2
- * build/examples/06_data
+ *     EVENKEEL_RANKS_PER_NODE=1 tools/mpirun -n 2 build/examples/06_data
  *
  * Every rank owns a block of columns.  In each step owners mix their columns,
  * as transport does, then a task for each column relaxes it; where a front is,
  * that takes 40 times as long.  A task that was stolen, or retained away, gets
- * the column from its owner, and what it has made of it goes back: that is
- * pack, unpack and six lines of main().
+ * its column from the owner, and what it has made of the column goes back: that
+ * is two calls in main() and one in relax().
  *
  * You will see: the same hash of all columns in every step on any number of
  * ranks, to the last bit; how many columns were away, and the bytes of that.
- * With follow ek_restore() gives columns new owners: then fewer travel.
  */
 #include <evenkeel_data.h>
 #include <evenkeel_report.h>
@@ -44,51 +42,15 @@ static void check(ek_status status)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static int64_t number_of(const void *payload)
-{
-    return *(const int64_t *)payload;
-}
-
-/* Of its owner: the column goes. */
-static size_t pack(const ek_task *task, void *buffer, void *context)
-{
-    const struct model *model = context;
-    memcpy(buffer, model->columns[number_of(task->payload)],
-           CELLS * sizeof(double));
-    return CELLS * sizeof(double);
-}
-
-/* The column comes back, or to a new owner. */
-static void unpack(const ek_task *task, const void *buffer, size_t bytes,
-                   void *context)
-{
-    double **column =
-        &((struct model *)context)->columns[number_of(task->payload)];
-    if (task->is_new)
-        *column = malloc(CELLS * sizeof(double));
-    memcpy(*column, buffer, bytes);
-}
-
-/* It has a new owner. */
-static void release(const ek_task *task, void *context)
-{
-    double **column =
-        &((struct model *)context)->columns[number_of(task->payload)];
-    free(*column);
-    *column = NULL;
-}
-
-/* Relax a column, here or in the buffer that it came in. */
+/* Relax a column, here or where it was copied to. */
 static int relax(ek_worker *worker, const void *payload, size_t bytes,
                  void *context)
 {
-    struct model *model = context;
-    int64_t number = number_of(payload);
+    const struct model *model = context;
+    int64_t number = *(const int64_t *)payload;
     double *column = ek_task_data(worker);
     bool is_front = labs((long)number - 60 - 20 * model->step) < 20;
     (void)bytes;
-    if (!column)
-        column = model->columns[number];
     for (int i = 0; i < CELLS; i++) {
         for (int pass = 0; pass < (is_front ? 200 : 5); pass++)
             column[i] += 0.003 * ((double)(1 + number) / column[i] - column[i]);
@@ -158,21 +120,17 @@ int main(int argc, char **argv)
     static struct model model;
     ek_collection *tasks;
     ek_function function;
-    ek_data_ops ops = EK_DATA_OPS_INIT;
-    ops.bytes_max = CELLS * sizeof(double);
-    ops.pack_input = pack;
-    ops.unpack_result = unpack;
-    ops.release = release;
-    ops.context = &model;
     check(ek_create(MPI_COMM_WORLD, NULL, &tasks));
     check(ek_register(tasks, "relax", relax, &model, &function));
-    check(ek_set_data_ops(tasks, function, &ops));
+    check(ek_set_data_blocks(tasks, function, CELLS * sizeof(double)));
 
     for (int64_t i = COLUMNS * rank / size; i < COLUMNS * (rank + 1) / size;
          i++) {
         model.columns[i] = malloc(CELLS * sizeof(double));
         for (int k = 0; k < CELLS; k++)
             model.columns[i][k] = 1 + fabs(sin((double)(i + k)));
+        check(ek_set_block(tasks, function, i, model.columns[i],
+                           CELLS * sizeof(double)));
         check(ek_add_task(tasks, function, &i, sizeof i, NULL));
     }
     run(tasks, &model, rank);

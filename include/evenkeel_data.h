@@ -98,16 +98,57 @@ EK_API ek_status ek_set_data_ops(ek_collection *tasks, ek_function function,
                                  const ek_data_ops *ops);
 
 /**
+ * Let the data of a function's tasks be one block of bytes each.
+ *
+ * In place of ek_set_data_ops(): the library copies a task's block to where the
+ * task runs, and the same number of bytes back.  The payload of a task begins
+ * with its index, an int64_t of 0 or more.  A task fails if its home has no
+ * block for this index.  ek_task_data() returns the block itself at home, and a
+ * copy away, aligned to 64 bytes.
+ * @param[in] function   From ek_register(); once for each.
+ * @param[in] bytes_max  Longest block: 0 ... 2^30; the same on all ranks.
+ * @retval EK_ERR_ARG    As ek_set_data_ops(), or the option data is follow.
+ * @retval EK_ERR_STATE  An iteration is open.
+ * Call:    Local; before tasks of the function are added.
+ * Threads: One at a time.
+ * Cost:    As ek_set_data_ops().
+ */
+EK_API ek_status ek_set_data_blocks(ek_collection *tasks, ek_function function,
+                                    size_t bytes_max);
+
+/**
+ * Say where the block with an index is on this rank, the home of its task.
+ *
+ * It holds until the next call for this index: call again when the block has
+ * moved, or has another length.  A block may be empty: @p address NULL, 0
+ * bytes.
+ * @param[in] index    0 or more.
+ * @param[in] address  Borrowed.
+ * @param[in] bytes    0 ... bytes_max of ek_set_data_blocks().
+ * @retval EK_ERR_ARG    A bad argument, or @p function has no blocks.
+ * @retval EK_ERR_STATE  An iteration is open.
+ * @retval EK_ERR_NOMEM  No memory for all indices from the lowest to @p index.
+ * Call:    Local; between iterations.
+ * Threads: One at a time.
+ * Cost:    20 ns; memory: 16 bytes for each index from the lowest to the
+ *          highest that this rank has set, and half as many ahead.
+ */
+EK_API ek_status ek_set_block(ek_collection *tasks, ek_function function,
+                              int64_t index, void *address, size_t bytes);
+
+/**
  * Data of the running task.
- * @return What unpack_input returned, valid until the task ends.  NULL: the
- *         task is at home, or its function has no data.
+ * @return Away, what unpack_input returned, valid until the task ends.  At
+ * home, the task's block.  NULL: the task is at home and has no block, or its
+ *         function has no data.
  * Call:    From a running task, or after the ek_next() that fetched it.
  * Threads: The one that runs the task.
  */
 EK_API void *ek_task_data(const ek_worker *worker);
 
-/** Length of the running task's input, as pack_input returned it; 0 if
- * ek_task_data() returns NULL.  Call and threads: as ek_task_data(). */
+/** Length of the running task's input, as pack_input returned it, or of its
+ * block; 0 if ek_task_data() returns NULL.  Call and threads: as
+ * ek_task_data(). */
 EK_API size_t ek_task_data_bytes(const ek_worker *worker);
 
 #ifdef __cplusplus

@@ -55,6 +55,8 @@ bool eki_collection_begin_data(ek_worker *worker)
     /* What is asked for ahead goes out before the task runs. */
     if (worker->batch.wants_server)
         eki_team_poll(worker->engine->stepper, worker);
+    if (begun == EKI_DATA_HOME && worker->engine->owner->callbacks->has_blocks)
+        return eki_block_begin(worker);
     return begun != EKI_DATA_FAILED;
 }
 
@@ -76,7 +78,7 @@ static ek_status join_data(ek_collection *tasks)
         return EK_OK;
     struct eki_callbacks *callbacks = eki_alloc(1, sizeof *callbacks);
     if (!callbacks)
-        return eki_error(EK_ERR_NOMEM, "ek_set_data_ops: no memory");
+        return eki_error(EK_ERR_NOMEM, "no memory for data of tasks");
     struct eki_data_setup setup = {.enter = enter_program,
                                    .leave = leave_program,
                                    .user = callbacks,
@@ -104,16 +106,19 @@ void eki_collection_free_callbacks(ek_collection *tasks)
     tasks->callbacks = NULL;
 }
 
+ek_status eki_collection_check_data(const ek_collection *tasks,
+                                    const char *call, ek_function function)
+{
+    EKI_TRY(eki_collection_check_idle(tasks, call, ""));
+    if (tasks->state == EKI_STATE_VOID)
+        return eki_error(EK_ERR_STATE, "%s: an iteration is open", call);
+    return eki_collection_check_task(tasks->engine, call, "", function, 0);
+}
+
 static ek_status check_ops(const ek_collection *tasks, const char *name,
                            const ek_data_ops *ops)
 {
     bool follows = tasks->settings.options.data == EKI_DATA_FOLLOW;
-    if (ops->bytes_max > BYTES_MOST)
-        return eki_error(
-            EK_ERR_ARG,
-            "ek_set_data_ops: bytes_max of '%s' is %zu; allowed: 0 "
-            "... %zu",
-            name, ops->bytes_max, BYTES_MOST);
     if (!ops->pack_input)
         return eki_error(EK_ERR_ARG, "ek_set_data_ops: '%s' has no pack_input",
                          name);
@@ -125,45 +130,28 @@ static ek_status check_ops(const ek_collection *tasks, const char *name,
     return EK_OK;
 }
 
-static ek_status check_set_data_ops(const ek_collection *tasks,
-                                    ek_function function,
-                                    const ek_data_ops *ops, ek_data_ops *taken)
+ek_status eki_collection_set_data(ek_collection *tasks, ek_function function,
+                                  const ek_data_ops *ops)
 {
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_set_data_ops", ""));
-    if (tasks->state == EKI_STATE_VOID)
-        return eki_error(EK_ERR_STATE, "ek_set_data_ops: an iteration is open");
-    const struct eki_engine *engine = tasks->engine;
-    EKI_TRY(
-        eki_collection_check_task(engine, "ek_set_data_ops", "", function, 0));
-    const char *name = engine->functions[function].name;
-    if (tasks->callbacks && eki_data_ops_of(engine, function))
-        return eki_error(EK_ERR_ARG, "ek_set_data_ops: '%s' has data already",
-                         name);
-    *taken = (ek_data_ops)EK_DATA_OPS_INIT;
-    if (!ops ||
-        !eki_struct_copy(ops, ops->struct_bytes, offsetof(ek_data_ops, context),
-                         taken, sizeof *taken))
-        return eki_error(EK_ERR_ARG,
-                         "ek_set_data_ops: ops is NULL or was not set by "
-                         "EK_DATA_OPS_INIT");
-    return check_ops(tasks, name, taken);
-}
-
-static ek_status set_data_ops(ek_collection *tasks, ek_function function,
-                              const ek_data_ops *ops)
-{
-    ek_data_ops taken;
+    const char *name = tasks->engine->functions[function].name;
+    const char *call =
+        eki_are_blocks(ops) ? "ek_set_data_blocks" : "ek_set_data_ops";
     char line[EKI_DESCRIBED_BYTES] = "";
-    EKI_TRY(check_set_data_ops(tasks, function, ops, &taken));
+    if (eki_collection_data_of(tasks, function))
+        return eki_error(EK_ERR_ARG, "%s: '%s' has data already", call, name);
+    if (ops->bytes_max > BYTES_MOST)
+        return eki_error(EK_ERR_ARG,
+                         "%s: bytes_max of '%s' is %zu; allowed: 0 ... %zu",
+                         call, name, ops->bytes_max, BYTES_MOST);
     EKI_TRY(join_data(tasks));
     ek_task_fn **bodies =
         eki_realloc(tasks->callbacks->bodies,
                     (size_t)tasks->engine->function_count, sizeof *bodies);
     if (!bodies)
-        return eki_error(EK_ERR_NOMEM,
-                         "ek_set_data_ops: no memory for a function");
+        return eki_error(EK_ERR_NOMEM, "no memory for data of tasks");
     tasks->callbacks->bodies = bodies;
-    EKI_TRY(eki_data_set(tasks->engine, function, &taken));
+    EKI_TRY(eki_data_set(tasks->engine, function, ops));
+    tasks->callbacks->has_blocks |= eki_are_blocks(ops);
     struct eki_function *set = &tasks->engine->functions[function];
     /* Without a body ek_next() hands out its tasks. */
     if (set->fn) {
@@ -175,19 +163,44 @@ static ek_status set_data_ops(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
+static ek_status set_data_ops(ek_collection *tasks, ek_function function,
+                              const ek_data_ops *ops)
+{
+    ek_data_ops taken = EK_DATA_OPS_INIT;
+    EKI_TRY(eki_collection_check_data(tasks, "ek_set_data_ops", function));
+    if (!ops ||
+        !eki_struct_copy(ops, ops->struct_bytes, offsetof(ek_data_ops, context),
+                         &taken, sizeof taken))
+        return eki_error(EK_ERR_ARG,
+                         "ek_set_data_ops: ops is NULL or was not set by "
+                         "EK_DATA_OPS_INIT");
+    EKI_TRY(check_ops(tasks, tasks->engine->functions[function].name, &taken));
+    return eki_collection_set_data(tasks, function, &taken);
+}
+
 ek_status ek_set_data_ops(ek_collection *tasks, ek_function function,
                           const ek_data_ops *ops)
 {
     return eki_collection_outcome(tasks, set_data_ops(tasks, function, ops));
 }
 
+const ek_data_ops *eki_collection_data_of(const ek_collection *tasks,
+                                          ek_function function)
+{
+    return tasks->callbacks ? eki_data_ops_of(tasks->engine, function) : NULL;
+}
+
 void eki_collection_describe_data(const ek_collection *tasks, int function,
                                   char *line)
 {
-    const ek_data_ops *ops =
-        tasks->callbacks ? eki_data_ops_of(tasks->engine, function) : NULL;
+    const ek_data_ops *ops = eki_collection_data_of(tasks, function);
     if (!ops)
         return;
+    if (eki_are_blocks(ops)) {
+        eki_append(line, EKI_DESCRIBED_BYTES,
+                   ", with blocks of at most %zu bytes", ops->bytes_max);
+        return;
+    }
     eki_append(line, EKI_DESCRIBED_BYTES,
                ", with data of at most %zu bytes and pack_input%s%s%s%s",
                ops->bytes_max, ops->unpack_input ? ", unpack_input" : "",

@@ -41,6 +41,7 @@ struct eki_callbacks {
     uint64_t ns;           /* in all of them since an iteration was opened */
     uint64_t since, began; /* of that one: it was called, it runs */
     ek_task_fn **bodies;   /* of functions with data, by function */
+    bool has_blocks;       /* a function has blocks */
 };
 
 /* A tool that hears of tasks (tool.c). */
@@ -163,6 +164,15 @@ enum {
 /* The task that WORKER has taken, of a function with data, waits for its input;
  * false: it has failed, or the phase ends in an error. */
 bool eki_collection_begin_data(struct ek_worker *worker);
+/* Whether CALL may say something of the data of FUNCTION now. */
+ek_status eki_collection_check_data(const ek_collection *tasks,
+                                    const char *call, ek_function function);
+/* Its tasks have data, with OPS, of which all but bytes_max is right. */
+ek_status eki_collection_set_data(ek_collection *tasks, ek_function function,
+                                  const ek_data_ops *ops);
+/* NULL: they have none. */
+const ek_data_ops *eki_collection_data_of(const ek_collection *tasks,
+                                          ek_function function);
 /* Append to LINE, of EKI_DESCRIBED_BYTES, what data FUNCTION has. */
 void eki_collection_describe_data(const ek_collection *tasks, int function,
                                   char *line);

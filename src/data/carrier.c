@@ -232,6 +232,10 @@ static enum eki_data_begun ask_for_running(struct eki_carrier *carrier,
 void eki_carrier_say(const struct eki_data_op *op, char *text)
 {
     const char *what = "unpack_input has failed, with data of";
+    if (op->total == EKI_INPUT_FAILED && eki_are_blocks(op->ops)) {
+        eki_block_say(op->slot->payload, op->slot->bytes, op->home, text);
+        return;
+    }
     if (op->total == EKI_INPUT_FAILED)
         what = "pack_input has failed on";
     else if (op->total == EKI_INPUT_TOO_LONG)
@@ -327,13 +331,13 @@ static const struct eki_data_op *running_op(const struct ek_worker *worker)
 void *eki_data_object(const struct ek_worker *worker)
 {
     const struct eki_data_op *op = running_op(worker);
-    return op ? op->object : NULL;
+    return op ? op->object : eki_block_here(worker).address;
 }
 
 int64_t eki_data_input_bytes(const struct ek_worker *worker)
 {
     const struct eki_data_op *op = running_op(worker);
-    return op ? op->total : 0;
+    return op ? op->total : eki_block_here(worker).bytes;
 }
 
 /* Pack the result into BUFFER; NULL: let the object go. */

@@ -85,6 +85,21 @@ ek_status eki_data_set(struct eki_engine *engine, int function,
 const ek_data_ops *eki_data_ops_of(const struct eki_engine *engine,
                                    int function);
 
+/* Make OPS that copy blocks of at most BYTES_MAX, without a block yet; false:
+ * no memory.  eki_data_set() takes them over, or eki_blocks_close() frees them.
+ */
+bool eki_blocks_open(size_t bytes_max, ek_data_ops *ops);
+/* Of other OPS there is nothing to free. */
+void eki_blocks_close(const ek_data_ops *ops);
+bool eki_are_blocks(const ek_data_ops *ops);
+/* Where the block with this INDEX is, 0 or more, while no phase is open; false:
+ * no memory. */
+bool eki_blocks_set(const ek_data_ops *ops, int64_t index, void *address,
+                    size_t bytes);
+/* The task that WORKER has taken begins at home: whether it has its block, if
+ * its function has blocks; false: eki_worker_fail() has been called. */
+bool eki_block_begin(struct ek_worker *worker);
+
 /* What came of the beginning of a task. */
 enum eki_data_begun {
     EKI_DATA_HOME,  /* it runs where its data is, or has none: run it */
@@ -100,9 +115,10 @@ enum eki_data_begun {
  * While it waits its worker may publish, and who waits shifts batch.stamp.
  */
 enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now);
-/* What unpack_input has made for the task that runs; NULL: it is at home. */
+/* What unpack_input has made for the task that runs, or its block at home;
+ * NULL: it has none there. */
 void *eki_data_object(const struct ek_worker *worker);
-/* Bytes of its input; 0 at home. */
+/* Bytes of its input, or of its block. */
 int64_t eki_data_input_bytes(const struct ek_worker *worker);
 
 /* The next phase, a restore without a wish, brings the data of all seeds whose

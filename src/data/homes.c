@@ -67,7 +67,7 @@ ek_status eki_data_set(struct eki_engine *engine, int function,
     int64_t most = (int64_t)ops->bytes_max, budget = data->setup.budget_bytes;
     if (budget > 0 && needed_bytes(data, most) > budget)
         return eki_error(EK_ERR_ARG,
-                         "ek_set_data_ops: bytes_max is %" PRId64
+                         "bytes_max is %" PRId64
                          ": an input and a result for each of %d workers, and "
                          "for the home, need %" PRId64
                          " bytes; option data_bytes allows %" PRId64,

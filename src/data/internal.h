@@ -244,6 +244,16 @@ void eki_carrier_free(struct eki_carrier *carrier, struct eki_data_op *op);
 /* Why there is no input, or no object. */
 #define EKI_CARRIER_SAYS 96 /* bytes */
 void eki_carrier_say(const struct eki_data_op *op, char *text);
+/* That the block is missing at its home, RANK, of the task with this payload.
+ */
+void eki_block_say(const void *payload, size_t bytes, int rank, char *text);
+/* The block of the task that WORKER runs at home; address NULL, and 0 bytes:
+ * none. */
+struct eki_data_block {
+    void *address; /* borrowed */
+    int64_t bytes;
+};
+struct eki_data_block eki_block_here(const struct ek_worker *worker);
 /* A recorded task has ended, whose data travelled. */
 void eki_carrier_note(struct eki_carrier *carrier, uint64_t id, int64_t input,
                       int64_t result);

@@ -78,6 +78,8 @@ static void free_data(struct eki_data *data, int workers)
     eki_free(data->carriers);
     eki_free(data->answers.items);
     eki_tickets_close(&data->tickets);
+    for (int f = 0; f < data->op_room; f++)
+        eki_blocks_close(&data->ops[f]);
     eki_free(data->ops);
     eki_free((void *)data->fetch_ns);
     eki_free(data);

@@ -121,12 +121,12 @@ check_amr() {
 check_data() {
     run out "$ranks"
     EVENKEEL_RANKS_PER_NODE=1 run apart "$ranks"
-    EVENKEEL_DATA=follow EVENKEEL_RESTORE=centralized run follow "$ranks"
+    EVENKEEL_STEAL=none run none "$ranks"
     EVENKEEL_WORKERS=1 run alone 1
-    for name in out apart follow alone; do
+    for name in out apart none alone; do
         awk 'NR > 1 { print $1, $2 }' "$folder/$name" >"$folder/$name.hashes"
     done
-    same out.hashes apart.hashes follow.hashes alone.hashes
+    same out.hashes apart.hashes none.hashes alone.hashes
     [ "$(wc -l <"$folder/out.hashes")" -eq 6 ] || fail "not six steps"
     [ "$ranks" -eq 1 ] || awk 'NR == 2 && !($3 > 0 && $4 > 0) { exit 1 }' \
         "$folder/apart" || fail "no column was away in the first step"

@@ -74,6 +74,7 @@ struct memory {
 static struct memory memory[BUFFERS];
 static int memory_count;
 #define eki_alloc_untouched(bytes) ((void *)&memory[memory_count++])
+#include "data/blocks.c"
 #include "data/buffers.c"
 #include "data/carrier.c"
 #include "data/check.c"
