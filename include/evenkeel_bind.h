@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls for other languages: defaults without a macro, and communicators of
- * Fortran.  docs/how-to/call-from-other-languages.md has programs.
+ * Calls for other languages: defaults without a macro, communicators of
+ * Fortran, and an end.  docs/how-to/call-from-other-languages.md has programs.
  *
  * Errors, threads.  As in evenkeel.h.
  */
@@ -27,6 +27,18 @@ EK_API ek_status ek_options_init(ek_options *options, size_t struct_bytes);
 /** ek_create() from a communicator of Fortran, or of mpi4py's py2f(). */
 EK_API ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
                              ek_collection **tasks);
+
+/**
+ * ek_create_f() with options as one text, such as "name=fock,workers=1".
+ * @param[in] options  Pairs as of ek_options_set().  A part without '=' belongs
+ *                     to the value before it: "report=1,run.tsv".  NULL: none.
+ * @retval As ek_create(), on all ranks; so are Call, Threads and Cost.
+ */
+EK_API ek_status ek_create_text(MPI_Fint comm, const char *options,
+                                ek_collection **tasks);
+
+/** End all ranks, as a failing call with on_error=abort does. */
+EK_API void ek_abort(void);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,10 @@
 
 #include <evenkeel_task.h>
 
+/* ek_create(), but what fails is not said; READ: the status of OPTIONS. */
+ek_status eki_collection_create(MPI_Comm comm, const ek_options *options,
+                                ek_status read, ek_collection **made);
+
 /* Say a failure that a public call returns, and end the job where the options
  * want that.  TASKS may be NULL. */
 EKI_COLD ek_status eki_collection_fail(const ek_collection *tasks,

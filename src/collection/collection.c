@@ -2,7 +2,6 @@
 /* Life of a collection, and its options. */
 #include "collection/seeds.h"
 
-#include <evenkeel_bind.h>
 #include <evenkeel_inline.h>
 
 /* Collections of this process. */
@@ -236,8 +235,8 @@ static ek_status make_collection(ek_collection *tasks, struct talk *talk,
     return make_shared_parts(tasks, talk, &setup);
 }
 
-static ek_status create_collection(MPI_Comm comm, const ek_options *options,
-                                   ek_collection **made)
+ek_status eki_collection_create(MPI_Comm comm, const ek_options *options,
+                                ek_status read, ek_collection **made)
 {
     if (!made)
         return eki_error(EK_ERR_ARG, "ek_create: tasks is NULL");
@@ -248,7 +247,8 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
     struct talk talk = {0};
     bool are_same = true;
     ek_collection *tasks = eki_alloc_lines(sizeof *tasks);
-    ek_status mine = resolve_options(comm, options, tasks);
+    ek_status mine =
+        read != EK_OK ? read : resolve_options(comm, options, tasks);
     /* A rank whose options are bad takes part until all know of it. */
     ek_status status = eki_fabric_mpi_create(comm, &fabric);
     if (status == EK_OK && mine == EK_OK)
@@ -287,13 +287,8 @@ static ek_status create_collection(MPI_Comm comm, const ek_options *options,
 ek_status ek_create(MPI_Comm comm, const ek_options *options,
                     ek_collection **made)
 {
-    return eki_collection_outcome(NULL, create_collection(comm, options, made));
-}
-
-ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
-                      ek_collection **made)
-{
-    return ek_create(eki_mpi_comm_of_fortran(comm), options, made);
+    return eki_collection_outcome(
+        NULL, eki_collection_create(comm, options, EK_OK, made));
 }
 
 /* With the last collection it is known which there were. */

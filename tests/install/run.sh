@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh MESON BUILD: install to an empty folder; build programs against that
-# alone, in C and C++ with pkg-config, with CMake, in Fortran, too, and with the
-# static library; run them; and look at what else is there.
+# alone, in C, C++ and Fortran with pkg-config, with CMake, and with the static
+# library; run them; and look at what else is there.
 set -u
 meson=$1 build=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -29,6 +29,7 @@ description=$(find "$folder/root" -name evenkeel.pc)
 [ -f "$description" ] || fail "no evenkeel.pc"
 library=$(dirname "$(find "$folder/root" -name libevenkeel.so)")
 prefix=$(cd "$(dirname "$(find "$folder/root" -name evenkeel.h)")/.." && pwd)
+module=$(find "$folder/root" -name evenkeel.mod)
 PKG_CONFIG_PATH=$(dirname "$description")
 export PKG_CONFIG_PATH
 cp "$root/examples/01_hello.c" .
@@ -114,9 +115,23 @@ if command -v cmake >/dev/null; then
     cmake_project C 01_hello.c evenkeel::evenkeel
     ! command -v "${CXX:-c++}" >/dev/null ||
         cmake_project CXX hello.cc evenkeel::static
-    if command -v "${FC:-gfortran}" >/dev/null; then
-        cmake_project Fortran hello.f90 evenkeel::evenkeel
-    fi
+    [ -z "$module" ] || cmake_project Fortran hello.f90 evenkeel::fortran
+fi
+
+# Fortran: with the module file, and with the source for another compiler.
+if [ -n "$module" ]; then
+    # shellcheck disable=SC2046
+    ${FC:-gfortran} hello.f90 -o hello_fortran \
+        $(pkg-config --cflags --libs evenkeel-fortran) >"$folder/out" 2>&1 ||
+        fail "compiling as Fortran"
+    LD_LIBRARY_PATH=$library hello ./hello_fortran
+    # shellcheck disable=SC2046
+    ${FC:-gfortran} -J . -o hello_source \
+        "$prefix/share/evenkeel/evenkeel.f90" hello.f90 \
+        $(pkg-config --cflags --libs evenkeel-fortran |
+            sed 's/-levenkeel_fortran//') >"$folder/out" 2>&1 ||
+        fail "compiling the source of the module"
+    LD_LIBRARY_PATH=$library hello ./hello_source
 fi
 
 # Without the shared one the linker takes the static one.

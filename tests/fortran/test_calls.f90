@@ -1,0 +1,121 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Bodies of tasks, communicators of all kinds, options, figures, errors.
+module bodies
+    use evenkeel
+    use, intrinsic :: iso_c_binding
+    implicit none
+contains
+    ! Each index writes an element of its own.
+    integer(c_int) function square(worker, payload, bytes, context) bind(c)
+        type(c_ptr), value :: worker, payload, context
+        integer(c_size_t), value :: bytes
+        real(c_double), pointer :: squares(:)
+        integer(c_int64_t) :: i
+        i = ek_number(payload)
+        call c_f_pointer(context, squares, [i])
+        squares(i) = real(i, c_double) ** 2
+        square = 0
+        if (bytes /= 8) square = 1
+        call ek_poll(worker)
+    end function
+
+    integer(c_int) function fail(worker, payload, bytes, context) bind(c)
+        type(c_ptr), value :: worker, payload, context
+        integer(c_size_t), value :: bytes
+        call ek_fail(worker, 5_c_int, 'five')
+        fail = 0
+    end function
+end module
+
+program test_calls
+    use bodies
+    use expect
+    implicit none
+    integer, parameter :: n = 100
+    call expect_begin()
+    call process()
+    call communicators()
+    call options()
+    call MPI_Finalize()
+contains
+    subroutine process()
+        type(ek_tasks) :: tasks
+        real(c_double), target :: squares(n)
+        real(c_double) :: figure
+        integer :: i, ierr
+        squares = 0
+        call ek_create(MPI_COMM_WORLD, tasks)
+        call ek_register(tasks, 'square', square, c_loc(squares))
+        if (rank == 0) call ek_add_range(tasks, 'square', 1, n - 1)
+        if (rank == 0) call ek_add_task(tasks, 'square', n)
+        call ek_process(tasks)
+        call ek_restore(tasks, EK_RESTORE_RETAIN)
+        call MPI_Allreduce(MPI_IN_PLACE, squares, int(n, c_int), &
+            MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+        call expect_that(all(nint(squares) == [(i ** 2, i=1, n)]), 'squares')
+        call ek_get(tasks, 'tasks', figure)
+        call expect_that(nint(figure) == n, 'a figure')
+        call ek_get(tasks, 'nonsense', figure, ierr)
+        call expect_that(ierr == EK_ERR_ARG, 'no such figure')
+        call expect_that(ek_job_workers(tasks) >= ek_rank_workers(tasks), &
+            'workers')
+        call ek_clear(tasks)
+        call ek_register(tasks, 'fail', fail)
+        call ek_add_task(tasks, 'fail', 1)
+        call ek_process(tasks, ierr)
+        call expect_that(ierr == EK_ERR_TASK, 'a task that fails')
+        call expect_that(index(ek_error_message(), 'five') > 0, 'its words')
+        call ek_add_range(tasks, 'fail', 0, n, ierr)
+        call expect_that(ierr == EK_ERR_ARG, 'numbers begin with 1')
+        call ek_destroy(tasks)
+        call ek_destroy(tasks)
+    end subroutine
+
+    subroutine communicators()
+        type(ek_tasks) :: tasks
+        type(MPI_Comm) :: half
+        call ek_create(MPI_COMM_WORLD%MPI_VAL, tasks, 'workers=1')
+        call expect_that(ek_job_workers(tasks) == ranks, 'integer of 4 bytes')
+        call ek_destroy(tasks)
+        call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2_c_int), rank, half)
+        call ek_create(int(half%MPI_VAL, c_int64_t), tasks, 'workers=1')
+        call expect_that(ek_job_workers(tasks) <= (ranks + 1) / 2, &
+            'integer of 8 bytes')
+        call ek_destroy(tasks)
+        call MPI_Comm_free(half)
+    end subroutine
+
+    subroutine options()
+        type(ek_tasks) :: tasks
+        integer(c_int32_t) :: short
+        integer(c_int64_t) :: long
+        call ek_create(MPI_COMM_WORLD, tasks, &
+            ' name=options, report=0, workers=2,stall_ms=-1 ')
+        call expect_that(ek_rank_workers(tasks) == 2, 'workers')
+        call ek_set_option(tasks, 'report', '0')
+        call ek_set_option(tasks, 'name', 'other', short)
+        call expect_that(short == EK_ERR_ARG, 'ierr of 4 bytes')
+        call ek_destroy(tasks)
+        call expect_options('workers=1,nonsense=2', "'nonsense' is unknown")
+        call expect_options('workers', "'workers' has no '='")
+        call expect_options('workers=x', "workers: 'x' is not allowed")
+        ! One rank alone is wrong, or all are and differ.
+        call expect_options(merge('workers=1', 'workers=y', rank > 0), "")
+        call ek_create(MPI_COMM_WORLD, tasks, merge('seed=3', 'seed=4', &
+            rank > 0), long)
+        call expect_that((long == EK_ERR_ARG) .eqv. (ranks > 1), &
+            'options that differ')
+        call ek_destroy(tasks)
+    end subroutine
+
+    subroutine expect_options(text, words)
+        character(*), intent(in) :: text, words
+        type(ek_tasks) :: tasks
+        integer :: ierr
+        call ek_create(MPI_COMM_WORLD, tasks, text, ierr)
+        call expect_that(ierr == EK_ERR_ARG, text)
+        call expect_that(index(ek_error_message(), words) > 0, &
+            text // ': ' // ek_error_message())
+        call expect_that(.not. c_associated(tasks%handle), 'a handle')
+    end subroutine
+end program
