@@ -8,7 +8,7 @@
  *         work_on(task.payload);
  *     check(ek_end(tasks, NULL));
  *
- * docs/tutorial/from-counter-loop.md replaces a shared counter by these calls.
+ * docs/migrate/from-counter-loop.md replaces a shared counter by these calls.
  *
  * Errors, threads.  As in evenkeel.h.
  */

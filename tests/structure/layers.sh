@@ -78,7 +78,8 @@ awk -v strings=1 -f tests/structure/code.awk workloads/*.[ch] |
 
 # Programs and tests of the interface see what is installed.
 awk -v strings=1 -f tests/structure/code.awk cli/*.[ch] examples/*.c \
-    examples/*.cc examples/*/*.c examples/*/*.cc tests/mpi/*.c tests/mpi/*.cc |
+    examples/*.cc examples/*/*.c examples/*/*/*.c examples/*/*.cc \
+    tests/mpi/*.c tests/mpi/*.cc |
     grep -E "# *include *[\"<]($(ls src | tr '\n' '|')\.\.)/" >>"$bad"
 
 if [ -s "$bad" ]; then

@@ -3,8 +3,9 @@
 """references.py BUILD [--write]: tables in documents are those of the programs.
 
 A document has a program's output between <!-- begin WORDS --> and <!-- end -->:
-that of `print_references WORDS`, or the --help of the tool WORDS.  --write puts
-it there; otherwise it must be there.  Without the tools in BUILD, their parts
+that of `print_references WORDS`, the --help of the tool WORDS, or, for
+`migrate NAME`, the differences of two programs.  --write puts it there;
+otherwise it must be there.  Without the tools in BUILD, their parts
 are not looked at.
 """
 
@@ -16,7 +17,7 @@ import sys
 
 import documents
 
-MARKED = re.compile(r"(<!-- begin ([a-z -]+) -->\n)(.*?)(<!-- end -->)", re.S)
+MARKED = re.compile(r"(<!-- begin ([\w -]+) -->\n)(.*?)(<!-- end -->)", re.S)
 
 
 def run(program, *arguments):
@@ -29,6 +30,9 @@ def run(program, *arguments):
 
 def generated(build, words):
     """What belongs between the markers."""
+    if words.startswith("migrate "):
+        return run(documents.ROOT / "examples/migrate/show-diffs",
+                   *words.split()[1:])
     if not words.startswith("ek-"):
         return run(build / "tests/structure/print_references", *words.split())
     said = run(build / "tools" / words / words, "--help")

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pairs of particles, whose numbers ranks draw from a shared counter.
+ *
+ *     tools/mpirun -n 2 build/examples/migrate/fetch_and_op_before [PARTICLES]
+ *
+ * before.c draws from an MPI window, and after.c from Evenkeel.  Both print the
+ * same energies: docs/migrate/from-counter-loop.md.
+ */
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    STEPS = 3
+};
+
+struct box {
+    int64_t particles, pairs;
+    double *x;      /* [particles] */
+    double *energy; /* [pairs]; 0: computed on another rank */
+};
+
+/* The loop body: a pair that is closer takes longer. */
+static void compute(struct box *box, int64_t ij, int64_t i, int64_t j)
+{
+    double r = fabs(box->x[i] - box->x[j]) + 0.01, sum = 0;
+    for (int64_t k = 1; (double)k * r < 20; k++)
+        sum += exp(-(double)k * r);
+    box->energy[ij] = sum;
+}
+
+/* i and j <= i of the number ij = i * (i + 1) / 2 + j. */
+static void decode(int64_t ij, int64_t *i, int64_t *j)
+{
+    int64_t k = (int64_t)((sqrt(8.0 * (double)ij + 1) - 1) / 2);
+    while (k * (k + 1) / 2 > ij) /* sqrt() rounds */
+        k--;
+    while ((k + 1) * (k + 2) / 2 <= ij)
+        k++;
+    *i = k;
+    *j = ij - k * (k + 1) / 2;
+}
+
+static MPI_Win create_counter(void)
+{
+    int rank;
+    int64_t *value;
+    MPI_Win counter;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate(rank == 0 ? sizeof *value : 0, sizeof *value,
+                     MPI_INFO_NULL, MPI_COMM_WORLD, &value, &counter);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, counter);
+    return counter;
+}
+
+static int64_t add(MPI_Win counter, int64_t number, MPI_Op op)
+{
+    int64_t old;
+    MPI_Fetch_and_op(&number, &old, MPI_INT64_T, 0, 0, op, counter);
+    MPI_Win_flush(0, counter);
+    return old;
+}
+
+static void run(MPI_Win counter, struct box *box)
+{
+    int64_t ij, i, j;
+    add(counter, 0, MPI_REPLACE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    while ((ij = add(counter, 1, MPI_SUM)) < box->pairs) {
+        decode(ij, &i, &j);
+        compute(box, ij, i, j);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The same on all ranks. */
+static void move(struct box *box, int step)
+{
+    for (int64_t i = 0; i < box->particles; i++)
+        box->x[i] = 10 * fabs(sin(1.1 * (double)i + 0.01 * step));
+    for (int64_t ij = 0; ij < box->pairs; ij++)
+        box->energy[ij] = 0;
+}
+
+/* Summed in the order of pairs: the same digits on any number of ranks. */
+static double total(struct box *box)
+{
+    double sum = 0;
+    MPI_Allreduce(MPI_IN_PLACE, box->energy, (int)box->pairs, MPI_DOUBLE,
+                  MPI_SUM, MPI_COMM_WORLD);
+    for (int64_t ij = 0; ij < box->pairs; ij++)
+        sum += box->energy[ij];
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+    double seconds = 0;
+    struct box box = {.particles = argc > 1 ? atoi(argv[1]) : 120};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    box.pairs = box.particles * (box.particles + 1) / 2;
+    box.x = malloc((size_t)box.particles * sizeof(double));
+    box.energy = malloc((size_t)box.pairs * sizeof(double));
+    MPI_Win counter = create_counter();
+
+    for (int step = 0; step < STEPS; step++) {
+        move(&box, step);
+        seconds -= MPI_Wtime();
+        run(counter, &box);
+        seconds += MPI_Wtime();
+        double energy = total(&box);
+        if (rank == 0)
+            printf("step %d: energy %.15g\n", step, energy);
+    }
+    if (rank == 0)
+        printf("seconds: %.4f\n", seconds);
+
+    MPI_Win_unlock_all(counter);
+    MPI_Win_free(&counter);
+    free(box.x);
+    free(box.energy);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# migrate.sh BEFORE AFTER RANKS...: both print the same, but for "seconds: ...":
+# BEFORE on each of RANKS, and AFTER on 1 to 4 ranks.  Programs in Python are
+# run by `python3`.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+before=$1 after=$2
+shift 2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMP_NUM_THREADS=2
+unset EVENKEEL_WORKERS
+
+# run RANKS PROGRAM: what it prints must be what the first run has printed.
+run() {
+    python=
+    case $2 in *.py) python=python3 ;; esac
+    # shellcheck disable=SC2086
+    "$root/tools/mpirun" --timeout 60 -n "$1" $python "$2" >"$folder/out"
+    status=$?
+    sed -i '/^seconds: /d' "$folder/out"
+    [ -f "$folder/first" ] || cp "$folder/out" "$folder/first"
+    [ $status -eq 0 ] && [ -s "$folder/out" ] &&
+        diff "$folder/first" "$folder/out" && return
+    echo "FAIL: $2 on $1 ranks: exit status $status"
+    cat "$folder/first"
+    exit 1
+}
+
+for ranks in "$@"; do
+    run "$ranks" "$before"
+done
+for ranks in 1 2 3 4; do
+    run "$ranks" "$after"
+done
+cat "$folder/first"
