@@ -12,7 +12,9 @@
 
 #include <string.h>
 
+/* Variables of no collection; evenkeel.py reads the second. */
 #define LOG_VARIABLE EKI_VARIABLE_PREFIX "LOG"
+#define LIBRARY_VARIABLE EKI_VARIABLE_PREFIX "LIBRARY"
 
 enum {
     VARIABLE_BYTES = 64, /* longer ones are cut when they are compared */
@@ -62,11 +64,13 @@ static size_t variable_nearest(const char *name, char *nearest)
 {
     size_t distance = edit_distance(name, LOG_VARIABLE);
     strcpy(nearest, LOG_VARIABLE);
-    for (int i = 0; i < eki_option_count(); i++) {
-        char known[VARIABLE_BYTES];
-        eki_option_variable(i, known, sizeof known);
-        if (!(eki_option_at(i)->traits & EKI_HAS_VARIABLE) ||
-            edit_distance(name, known) >= distance)
+    for (int i = -1; i < eki_option_count(); i++) {
+        char known[VARIABLE_BYTES] = LIBRARY_VARIABLE;
+        if (i >= 0 && !(eki_option_at(i)->traits & EKI_HAS_VARIABLE))
+            continue;
+        if (i >= 0)
+            eki_option_variable(i, known, sizeof known);
+        if (edit_distance(name, known) >= distance)
             continue;
         distance = edit_distance(name, known);
         strcpy(nearest, known);

@@ -28,6 +28,7 @@ static void unknown_variables_warn_once_with_the_nearest_name(void)
     setenv("EVENKEEL_LOGS", "3", 1);
     setenv("EVENKEEL_SEED", "3", 1);
     setenv("EVENKEEL_LOG", "warn", 1);
+    setenv("EVENKEEL_LIBRARY", "x.so", 1); /* evenkeel.py reads it */
     setenv(name, "", 1);
 
     ek_set_sink(listen, &heard, EK_LEVEL_WARN);
@@ -58,6 +59,7 @@ static void unknown_variables_warn_once_with_the_nearest_name(void)
     unsetenv("EVENKEEL_LOGS");
     unsetenv("EVENKEEL_SEED");
     unsetenv("EVENKEEL_LOG");
+    unsetenv("EVENKEEL_LIBRARY");
     unsetenv(name);
 }
 
