@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh MESON BUILD: install to an empty folder; build programs against that
-# alone, in C, C++ and Fortran with pkg-config, with CMake, and with the static
-# library; run them; and look at what else is there.
+# alone, in C, C++ and Fortran with pkg-config, with CMake, in Python, and with
+# the static library; run them; and look at what else is there.
 set -u
 meson=$1 build=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -94,6 +94,24 @@ if command -v "${CXX:-c++}" >/dev/null; then
         $(pkg-config --cflags --libs evenkeel) >"$folder/out" 2>&1 ||
         fail "compiling as C++"
     LD_LIBRARY_PATH=$library hello ./hello_cxx
+fi
+
+# The module for Python finds the library of its prefix.
+module=$(find "$folder/root" -name evenkeel.py)
+if [ -n "$module" ]; then
+    cat >hello.py <<'EOF'
+import evenkeel
+with evenkeel.Tasks() as tasks:
+    for i in tasks.range(12):
+        pass
+    if tasks.rank == 0:
+        print(f"{tasks.report['tasks']:.0f} tasks ran")
+EOF
+    PYTHONPATH=$(dirname "$module")
+    export PYTHONPATH
+    python3 -m evenkeel | grep -q "$library" || fail "another library"
+    "$root/tools/mpirun" --timeout 60 -n 2 python3 hello.py >"$folder/out" 2>&1
+    grep -qx '12 tasks ran' "$folder/out" || fail "hello.py"
 fi
 
 # cmake_project LANGUAGE SOURCE TARGET

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""evenkeel.py as a process: without mpirun, without a library, ended early.
+
+    test_process.py MPIRUN SOURCE FOLDER_OF_LIBRARY
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+mpirun, source, place = sys.argv[1:4]
+sys.path.insert(0, f"{source}/python")
+import evenkeel as ek                   # noqa: E402
+
+plain = {name: value for name, value in os.environ.items()
+         if name not in ("EVENKEEL_LIBRARY", "PYTHONPATH", "LD_LIBRARY_PATH")}
+home = str(pathlib.Path(source, "python"))
+library = str(next(pathlib.Path(place).glob(ek._SONAME)))
+
+
+def run(*command, status=0, **environment):
+    """Both outputs of a run of Python with that exit status."""
+    done = subprocess.run(command, env={**plain, **environment}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60)
+    if (done.returncode != 0) != (status != 0):
+        sys.exit(f"{command}: status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def expect(text, *parts):
+    for part in parts:
+        if part not in text:
+            sys.exit(f"no '{part}' in:\n{text}")
+
+
+def test_figures():
+    """The module lists what the library knows."""
+    page = pathlib.Path(source, "docs/reference/figures.md").read_text()
+    rows = page[:page.index("<!-- end -->")]
+    named = re.findall(r"^\| `(\w+)` \|", rows, re.MULTILINE)
+    if named != ek._FIGURES:
+        sys.exit(f"figures of evenkeel.py: {set(named) ^ set(ek._FIGURES)}")
+
+
+def test_version():
+    project = pathlib.Path(source, "meson.build").read_text()
+    expect(project, f"version: '{ek.__version__}'")
+
+
+def test_without_mpirun():
+    """As in a notebook: MPI starts and ends by itself, nothing is written."""
+    program = ("import evenkeel as ek\n"
+               "tasks = ek.Tasks()\n"
+               "print(tasks.rank, tasks.size, tasks.map(abs, [-1, -2]))\n"
+               "print(sum(tasks.range(10)))\n")
+    text = run(sys.executable, "-c", program, PYTHONPATH=home,
+               EVENKEEL_LIBRARY=library, EVENKEEL_CHECK="0",
+               EVENKEEL_LOG="warn")
+    if text != "0 1 [1, 2]\n45\n":
+        sys.exit(f"without mpirun: {text}")
+
+
+def test_library():
+    """Where it is looked for, and what is said if it does not fit."""
+    for found in ({"EVENKEEL_LIBRARY": library}, {"LD_LIBRARY_PATH": place}):
+        text = run(sys.executable, "-m", "evenkeel", PYTHONPATH=home, **found)
+        expect(text, f"evenkeel {ek.__version__}: {place}")
+    text = run(sys.executable, "-m", "evenkeel", status=1, PYTHONPATH=home,
+               EVENKEEL_LIBRARY="/nowhere/lib.so")
+    expect(text, "set EVENKEEL_LIBRARY", "/nowhere/lib.so")
+    with tempfile.TemporaryDirectory() as folder:
+        modules = pathlib.Path(folder, "lib/python3/site-packages")
+        modules.mkdir(parents=True)
+        shutil.copy(f"{home}/evenkeel.py", modules)
+        shutil.copy(library, f"{folder}/lib")
+        text = run(sys.executable, "-m", "evenkeel", PYTHONPATH=str(modules))
+        expect(text, f"{folder}/lib/")
+        module = modules / "evenkeel.py"
+        module.write_text(module.read_text().replace(
+            f'__version__ = "{ek.__version__}"', '__version__ = "9.0"'))
+        text = run(sys.executable, "-m", "evenkeel", status=1,
+                   PYTHONPATH=str(modules))
+        expect(text, "evenkeel.py has version 9.0", ek.__version__)
+
+
+def test_alone():
+    """An exception of one rank alone ends the job, with its sentence."""
+    text = run(mpirun, "--timeout", "50", "-n", "2", sys.executable,
+               f"{source}/tests/python/test_errors.py", "2", "alone", status=1,
+               PYTHONPATH=home, EVENKEEL_LIBRARY=library)
+    expect(text, "ValueError: alone", "an exception of this rank alone")
+    if "all right" in text:
+        sys.exit(text)
+
+
+for test in (test_figures, test_version, test_without_mpirun, test_library,
+             test_alone):
+    test()
