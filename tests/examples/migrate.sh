@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # migrate.sh BEFORE AFTER: BEFORE on 3 ranks and AFTER on 1, 2 and 4 print the
 # same, but for "seconds: ...".  The 4 are nodes of one rank each.  Programs in
-# Python are run by `python3`.
+# Python are run by $PYTHON.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
@@ -13,7 +13,7 @@ unset EVENKEEL_WORKERS
 # run RANKS PROGRAM: what it prints must be what the first run has printed.
 run() {
     python=
-    case $2 in *.py) python=python3 ;; esac
+    case $2 in *.py) python=$PYTHON ;; esac
     # shellcheck disable=SC2086
     "$root/tools/mpirun" --timeout 60 -n "$1" $python "$2" >"$folder/out"
     status=$?

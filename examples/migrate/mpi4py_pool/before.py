@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fit an oscillator to its measured swings, by differential evolution.
 
-    mpirun -n 3 python3 before.py
+    mpirun -n 3 python3 PROGRAM [POPULATION]
 
-How long a trial takes depends on its frequency.  Prints the best of every tenth
-generation, which is the same for any number of ranks.
+How long a trial takes depends on its frequency.  The program prints the best of
+every tenth generation, which is the same for any number of ranks.
 """
 import math
 import random
+import sys
 import time
 
 from mpi4py import MPI
@@ -16,7 +17,8 @@ from mpi4py.futures import MPICommExecutor
 TIMES = [0.5 * i for i in range(1, 21)]
 TRUE = 0.11, 2.3                                # damping, frequency
 BOUNDS = (0.01, 1), (0.5, 8)
-SIZE, GENERATIONS = 16, 30                      # of the population
+SIZE = int(sys.argv[1]) if len(sys.argv) > 1 else 16    # of the population
+GENERATIONS = 30
 
 
 def swings(damping, frequency):
