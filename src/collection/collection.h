@@ -21,8 +21,8 @@
 #include "team/team.h"
 #include "tiles/tiles.h"
 
-#include <evenkeel_tool.h>
 #include <evenkeel_loop.h>
+#include <evenkeel_tool.h>
 
 #include <pthread.h>
 
