@@ -6,8 +6,8 @@
  *     EVENKEEL_STEAL=none tools/mpirun -n 2 build/examples/02_iterate
  *
  * Frames of a slow zoom into the Mandelbrot set: a task is a row, and rows
- * through the set cost a hundred times more than others.  Every rank adds a
- * block of rows, as codes do.  A line per frame tells how many points are in
+ * through the set cost a hundred times more than others.  ek_set_range() deals
+ * blocks of rows to all ranks.  A line per frame tells how many points are in
  * the set, how many rows were stolen and how well the cores were used.
  *
  * You will see: many rows are stolen in the first frame, few later, because
@@ -15,6 +15,7 @@
  * stealing (second command) the block of one rank decides how long a frame
  * takes.  The points are the same in any case.
  */
+#include <evenkeel_loop.h>
 #include <evenkeel_report.h>
 
 #include <stdio.h>
@@ -82,10 +83,9 @@ static int64_t sum_points(ek_collection *tasks, struct picture *picture)
 
 int main(int argc, char **argv)
 {
-    int provided, rank, size;
+    int provided, rank;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
 
     struct picture picture = {.width = 2.5};
     ek_options options = EK_OPTIONS_INIT;
@@ -96,10 +96,7 @@ int main(int argc, char **argv)
     check(ek_register(tasks, "draw", draw_row, &picture, &draw));
     picture.points =
         calloc((size_t)ek_rank_workers(tasks), sizeof *picture.points);
-
-    for (int64_t row = ROWS * rank / size; row < ROWS * (rank + 1) / size;
-         row++)
-        check(ek_add_task(tasks, draw, &row, sizeof row, NULL));
+    check(ek_set_range(tasks, draw, ROWS));
 
     if (rank == 0)
         printf("frame  points in the set  rows stolen       ms  efficiency\n");

@@ -22,6 +22,7 @@
  * task; Evenkeel asks nobody as long as a rank has tasks of its own, and from
  * the second step on most ranks have as many as they need.
  */
+#include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
 
 #include <math.h>
@@ -133,19 +134,15 @@ static void loop_with_counter(struct counter *counter, struct box *box)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Once: every rank adds its block of numbers, which takes no memory. */
+/* Once: each rank gets a block of the numbers, which takes no memory. */
 static void tasks_create(ek_collection **tasks)
 {
-    int rank, size;
     ek_options options = EK_OPTIONS_INIT;
     ek_function number;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     options.workers = 1; /* this loop has one thread per rank */
     check(ek_create(MPI_COMM_WORLD, &options, tasks));
     check(ek_register(*tasks, "particle", NULL, NULL, &number));
-    check(ek_add_range(*tasks, number, PARTICLES * (int64_t)rank / size,
-                       PARTICLES * (int64_t)(rank + 1) / size));
+    check(ek_set_range(*tasks, number, PARTICLES));
 }
 
 static bool tasks_next(ek_collection *tasks, int64_t *i)

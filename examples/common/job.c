@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job.h"
 
-/* Each rank adds an equal share of the numbers, in consecutive blocks. */
-static ek_status add_share(struct job *job, void *context)
+#include <evenkeel_loop.h>
+
+static ek_status add_all(struct job *job, void *context)
 {
-    int rank, size;
     (void)context;
-    MPI_Comm_rank(job->setup.comm, &rank);
-    MPI_Comm_size(job->setup.comm, &size);
-    int64_t share = job->total / size, rest = job->total % size;
-    int64_t first = rank * share + (rank < rest ? rank : rest);
-    int64_t last = first + share + (rank < rest);
-    return ek_add_range(job->tasks, job->function, first, last);
+    return ek_set_range(job->tasks, job->function, job->total);
 }
 
 /* What a mode says. */
@@ -47,7 +42,7 @@ ek_status job_open(const struct job_setup *setup,
 {
     *job = (struct job){.setup = *setup,
                         .total = options->total,
-                        .add = options->add ? options->add : add_share,
+                        .add = options->add ? options->add : add_all,
                         .context = options->context};
     collection.name = options->name;
     collection.payload_bytes = 16; /* a number; ranges need 16 */

@@ -40,7 +40,7 @@ struct job_options {
     const char *function; /* ... and of what its tasks do, in records */
     int64_t total;
     ek_task_fn *task; /* its payload is an int64_t, its number */
-    job_add_fn *add;  /* NULL: an equal share of all numbers, as a range */
+    job_add_fn *add;  /* NULL: ek_set_range() of all numbers */
     void *context;    /* of @p task and @p add */
 };
 
