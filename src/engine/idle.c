@@ -79,6 +79,17 @@ static bool take_own(struct ek_worker *worker)
     return true;
 }
 
+/* The last SLOTS of the stack were stolen; indices of a range are tasks. */
+static void count_stolen(struct ek_worker *worker, int64_t slots)
+{
+    const struct eki_local *local = &worker->local;
+    const unsigned char *at = local->stack_top;
+    for (; slots > 0; slots--) {
+        at -= local->slot_bytes;
+        worker->counts.stolen += eki_slot_tasks((const struct eki_slot *)at);
+    }
+}
+
 /* Chunks to the stack; those for which there is no memory. */
 static struct eki_chunk *copy_chunks(struct ek_worker *worker,
                                      struct eki_chunk *chunk)
@@ -91,7 +102,7 @@ static struct eki_chunk *copy_chunks(struct ek_worker *worker,
         local->stack_top += bytes;
         if (chunk->is_stolen) {
             worker->counts.steals += chunk->is_whole;
-            worker->counts.stolen += chunk->count;
+            count_stolen(worker, chunk->count);
             eki_worker_steals(worker, chunk->asked_at);
         }
         eki_free(chunk);
@@ -291,7 +302,7 @@ static void finish_steal(struct ek_worker *worker)
     copy_block(worker, worker->search.steal_from, &worker->search.block);
     worker->search.steal_from = -1;
     worker->counts.steals++;
-    worker->counts.stolen += worker->search.block.count;
+    count_stolen(worker, worker->search.block.count);
 }
 
 /*

@@ -295,7 +295,7 @@ static void add_on_rank_0(ek_collection *tasks, ek_function function, int n)
 }
 
 /* Each rank is a node: what ran on others than rank 0 came in messages. */
-static void steals_between_nodes_are_counted(void)
+static void count_steals(bool are_indices)
 {
     int n = STOLEN * job_size * job_workers;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
@@ -305,7 +305,10 @@ static void steals_between_nodes_are_counted(void)
     job_set_number(&options, "ranks_per_node", 1);
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "stolen", stolen_task, NULL);
-    add_on_rank_0(tasks, function, n);
+    if (!are_indices)
+        add_on_rank_0(tasks, function, n);
+    else if (job_rank == 0)
+        CHECK_OK(ek_add_range(tasks, function, 0, n));
     atomic_store(&ran_here, 0);
     JOB_OK(ek_process(tasks, &report));
     int64_t ran = atomic_load(&ran_here);
@@ -328,6 +331,16 @@ static void steals_between_nodes_are_counted(void)
     CHECK(job_count(tasks, "messages") >=
           job_count(tasks, "in_vain") + 2 + 2 * (job_size - 1));
     ek_destroy(&tasks);
+}
+
+static void steals_between_nodes_are_counted(void)
+{
+    count_steals(false);
+}
+
+static void stolen_indices_are_counted(void)
+{
+    count_steals(true);
 }
 
 static int grow(ek_worker *worker, const void *payload, size_t bytes,
@@ -604,6 +617,7 @@ int main(int argc, char **argv)
     JOB_RUN(figures_are_the_same_everywhere);
     JOB_RUN(shorter_structs_are_kept);
     JOB_RUN(steals_between_nodes_are_counted);
+    JOB_RUN(stolen_indices_are_counted);
     JOB_RUN(the_deepest_stack_is_seen);
     JOB_RUN(set_costs_are_no_inflation);
     JOB_RUN(waiting_for_a_core_is_no_work);
