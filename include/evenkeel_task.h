@@ -2,7 +2,7 @@
 /*
  * Tasks to look at: what the library knows of each task.
  *
- * examples/08_gather.c collects results by these calls.
+ * evenkeel_loop.h gathers results of tasks without these calls.
  *
  * Errors, threads.  As in evenkeel.h.
  */
