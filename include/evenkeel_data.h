@@ -151,6 +151,40 @@ EK_API void *ek_task_data(const ek_worker *worker);
  * ek_task_data(). */
 EK_API size_t ek_task_data_bytes(const ek_worker *worker);
 
+/**
+ * Allocate memory that all ranks of a node see.
+ *
+ * Each rank has a part of its own, and reaches those of others by
+ * ek_shared_at().  ek_process() orders memory: no task begins before all ranks
+ * of the node are in the call, and what they wrote before is seen by all tasks.
+ * What tasks wrote is seen by all after the call.  The same holds for
+ * ek_begin() and ek_end().  A task sees no memory of other nodes:
+ * docs/how-to/share-memory.md says how to keep tasks on their node.
+ * @param[in]  bytes  0 or more; ranks may differ.
+ * @param[out] mine   This rank's part: zeroed, aligned to 128 bytes; freed by
+ *                    ek_destroy().
+ * @retval EK_ERR_ARG    @p mine is NULL, or @p bytes is too large.
+ * @retval EK_ERR_STATE  The collection has such memory already, or an iteration
+ *                       is open.
+ * @retval EK_ERR_NOMEM  A node has no room.
+ * Call:    Collective, synchronizing; once for a collection, between
+ *          iterations.
+ * Threads: One per rank, outside parallel regions.
+ * Cost:    Memory O(p) beside @p bytes.  Each iteration waits at its beginning
+ *          for the ranks of the node.
+ */
+EK_API ek_status ek_shared_alloc(ek_collection *tasks, size_t bytes,
+                                 void **mine);
+
+/**
+ * The part of a rank, as this rank sees it.
+ * @param[in] rank  Of the collection's communicator.
+ * @return Borrowed.  NULL: @p rank is on another node, or nothing is allocated.
+ * Call:    Local.
+ * Threads: Any.
+ */
+EK_API void *ek_shared_at(const ek_collection *tasks, int rank);
+
 #ifdef __cplusplus
 }
 #endif

@@ -200,6 +200,7 @@ static void free_collection(ek_collection *tasks)
     eki_collection_free_callbacks(tasks);
     eki_tool_close(tasks);
     eki_collection_free_gathered(tasks);
+    eki_collection_free_shared(tasks);
     eki_fabric_mpi_unshare(&tasks->segment);
     eki_fabric_mpi_destroy(&tasks->fabric);
     eki_topology_destroy(tasks->topology);

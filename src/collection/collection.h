@@ -115,6 +115,8 @@ struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
     struct eki_node_memory segment;
+    struct eki_node_memory shared; /* of the program, ... */
+    unsigned char **shared_at; /* [size] ... of each rank; NULL: no memory */
     struct eki_topology *topology;
     struct eki_engine *engine;
     struct eki_team *team;
@@ -176,6 +178,8 @@ const ek_data_ops *eki_collection_data_of(const ek_collection *tasks,
 /* Append to LINE, of EKI_DESCRIBED_BYTES, what data FUNCTION has. */
 void eki_collection_describe_data(const ek_collection *tasks, int function,
                                   char *line);
+/* What ek_shared_alloc() has made; nothing is harmless. */
+void eki_collection_free_shared(ek_collection *tasks);
 /* After the engine. */
 void eki_collection_free_callbacks(ek_collection *tasks);
 

@@ -21,6 +21,7 @@ static const char *const call_names[] = {
     [EKI_CALLED_RESTORE] = "ek_restore",
     [EKI_CALLED_DESTROY] = "ek_destroy",
     [EKI_CALLED_PLAN] = "ek_plan",
+    [EKI_CALLED_SHARED_ALLOC] = "ek_shared_alloc",
     [EKI_CALLED_TILES_CREATE] = "ek_tiles_create",
     [EKI_CALLED_TILES_FILL] = "ek_tiles_fill",
     [EKI_CALLED_TILES_SYNC] = "ek_tiles_sync",

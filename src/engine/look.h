@@ -30,6 +30,7 @@ enum eki_called {
     EKI_CALLED_RESTORE,
     EKI_CALLED_DESTROY,
     EKI_CALLED_PLAN, /* of no collection */
+    EKI_CALLED_SHARED_ALLOC,
     EKI_CALLED_TILES_CREATE,
     EKI_CALLED_TILES_FILL,
     EKI_CALLED_TILES_SYNC,
@@ -43,7 +44,7 @@ enum eki_called {
  * nobody but them: what a rank has gathered it visits, or sorts, alone. */
 static inline bool eki_called_is_shared(enum eki_called called)
 {
-    return called >= EKI_CALLED_TILES_CREATE &&
+    return called >= EKI_CALLED_SHARED_ALLOC &&
            called < EKI_CALLED_TILES_GATHER;
 }
 

@@ -191,7 +191,10 @@ void eki_engine_hold(struct eki_engine *engine, uint64_t until)
 
 void eki_engine_let_go(struct eki_engine *engine)
 {
-    if (engine->kind == EKI_PHASE_PROCESS)
+    /* relaxed: this thread alone lets go. */
+    bool is_last =
+        atomic_load_explicit(&engine->holds, memory_order_relaxed) == 1;
+    if (engine->kind == EKI_PHASE_PROCESS && is_last)
         show_seeds(engine);
     engine->post.moved++;
     /* release: pairs with the acquire in eki_is_held(): the seeds. */
