@@ -74,7 +74,8 @@ void eki_affinity_look(struct eki_affinity *affinity)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     memset(affinity, 0, sizeof *affinity);
     affinity->online = online > 0 ? (int)online : 1;
-    affinity->ranks = 1;
+    affinity->ranks = affinity->quota_ranks = 1;
+    eki_quota_read("", &affinity->quota);
     gethostname(name, sizeof name - 1);
     affinity->host = eki_hash_text(0, name);
     add_omp_places(affinity);
@@ -97,12 +98,27 @@ static bool meets(const struct eki_affinity *a, const struct eki_affinity *b)
     return a->host == b->host && common != 0;
 }
 
+static bool shares_quota(const struct eki_affinity *a,
+                         const struct eki_affinity *b)
+{
+    return a->quota.cpus > 0 && a->host == b->host &&
+           a->quota.group == b->quota.group;
+}
+
+/* CPUs for this rank while others use their part. */
+static double share_of(const struct eki_affinity *affinity)
+{
+    double share = (double)affinity->cpus / affinity->ranks;
+    double part = affinity->quota.cpus / affinity->quota_ranks;
+    return part > 0 && part < share ? part : share;
+}
+
 ek_status eki_affinity_compare(struct eki_affinity *affinity,
                                struct eki_fabric *fabric,
                                struct eki_affinity *all)
 {
     EKI_TRY(eki_fabric_mpi_gather_all(fabric, affinity, all, sizeof *all));
-    affinity->ranks = 0;
+    affinity->ranks = affinity->quota_ranks = 0;
     affinity->least_cpus = affinity->most_cpus = affinity->cpus;
     for (int r = 0; r < fabric->size; r++) {
         if (all[r].cpus < affinity->least_cpus)
@@ -110,6 +126,7 @@ ek_status eki_affinity_compare(struct eki_affinity *affinity,
         if (all[r].cpus > affinity->most_cpus)
             affinity->most_cpus = all[r].cpus;
         affinity->ranks += meets(affinity, &all[r]);
+        affinity->quota_ranks += shares_quota(affinity, &all[r]);
     }
     return EK_OK;
 }
@@ -131,18 +148,34 @@ ek_status eki_affinity_count(struct eki_affinity *affinity,
                              .is_harmed =
                                  wanted_threads(workers) > affinity->cpus &&
                                  affinity->online > affinity->cpus,
-                             .cores = (double)affinity->cpus / affinity->ranks};
+                             .cores = share_of(affinity)};
     EKI_TRY(eki_fabric_mpi_gather_all(fabric, &mine, staff, sizeof *staff));
     double cores = 0;
-    affinity->workers = affinity->harmed = 0;
+    affinity->workers = affinity->harmed = affinity->quota_workers = 0;
     for (int r = 0; r < fabric->size; r++) {
         cores += staff[r].cores;
         affinity->harmed += staff[r].is_harmed;
         if (meets(affinity, &all[r]))
             affinity->workers += staff[r].workers;
+        if (shares_quota(affinity, &all[r]))
+            affinity->quota_workers += staff[r].workers;
     }
     affinity->cores = (int)lround(cores);
     return EK_OK;
+}
+
+static void report_quota(const struct eki_affinity *affinity,
+                         const struct eki_fabric *fabric)
+{
+    static _Atomic bool has_told;
+    if (fabric->rank == 0 && affinity->quota_workers > affinity->quota.cpus &&
+        affinity->quota.cpus > 0 && eki_is_untold(&has_told))
+        eki_log(EK_LEVEL_WARN, fabric->rank, fabric->size, "team",
+                "%d workers of %d ranks have a CPU quota of %.3g CPUs "
+                "together: the system stops them for a part of each period; "
+                "start fewer, or raise the quota of the container",
+                affinity->quota_workers, affinity->quota_ranks,
+                affinity->quota.cpus);
 }
 
 void eki_affinity_report(const struct eki_affinity *affinity,
@@ -152,6 +185,7 @@ void eki_affinity_report(const struct eki_affinity *affinity,
     /* libgomp spins for milliseconds where a rank alone would fit. */
     bool spins = workers > 1 && affinity->workers > affinity->cpus &&
                  !getenv("OMP_WAIT_POLICY");
+    report_quota(affinity, fabric);
     if (fabric->rank != 0 || (affinity->harmed == 0 && !spins) ||
         !eki_is_untold(&has_told))
         return;
@@ -180,7 +214,7 @@ int eki_team_default_workers(const struct eki_affinity *affinity,
                              int thread_level)
 {
     int workers = omp_get_max_threads();
-    int share = affinity->cpus / affinity->ranks;
+    int share = (int)share_of(affinity);
     if (thread_level < 1)
         return 1;
     if (share < workers)

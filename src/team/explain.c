@@ -73,4 +73,8 @@ void eki_affinity_explain(const struct eki_affinity *affinity, char *text,
                affinity->online, affinity->cores, binding_word());
     if (places > 0)
         eki_append(text, bytes, ", %d OMP_PLACES", places);
+    if (affinity->quota.cpus > 0)
+        eki_append(text, bytes, "; a CPU quota of %.3g for %d rank%s",
+                   affinity->quota.cpus, affinity->quota_ranks,
+                   affinity->quota_ranks == 1 ? "" : "s");
 }

@@ -8,8 +8,11 @@
 /* Whether there are more threads than CPUs, with servers or without. */
 static bool is_crowded(const struct eki_affinity *affinity, bool has_server)
 {
-    return affinity->workers + (has_server ? affinity->ranks : 0) >
-           affinity->cpus;
+    int servers = has_server ? affinity->ranks : 0;
+    int quota_servers = has_server ? affinity->quota_ranks : 0;
+    return affinity->workers + servers > affinity->cpus ||
+           (affinity->quota.cpus > 0 &&
+            affinity->quota_workers + quota_servers > affinity->quota.cpus);
 }
 
 static ek_status choose_progress(struct eki_team *team)

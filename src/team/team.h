@@ -16,6 +16,15 @@
 
 #include <pthread.h>
 
+/* What the system lets a control group use. */
+struct eki_quota {
+    double cpus;    /* 0: there is none */
+    uint64_t group; /* hash of its name */
+};
+
+/* Read the quota of this process from the files below ROOT, "" but in tests. */
+void eki_quota_read(const char *root, struct eki_quota *quota);
+
 /* CPUs of this process, and how many ranks and workers compete for them. */
 struct eki_affinity {
     uint64_t mask[16]; /* the first 1,024 CPUs */
@@ -27,6 +36,8 @@ struct eki_affinity {
     int cores;         /* of all ranks together; 0: not compared yet */
     int harmed; /* ranks that are bound to fewer CPUs than they want threads */
     int least_cpus, most_cpus; /* of a rank */
+    struct eki_quota quota;
+    int quota_ranks, quota_workers; /* that share it, mine included */
 };
 
 /* Look at the own mask; local. */
@@ -51,7 +62,7 @@ ek_status eki_affinity_count(struct eki_affinity *affinity,
                              struct eki_fabric *fabric, int workers,
                              const struct eki_affinity *all,
                              struct eki_staff *staff);
-/* Say once what binding hurts and how to mend it. */
+/* Say once what binding, and a quota, hurts and how to mend it. */
 void eki_affinity_report(const struct eki_affinity *affinity,
                          const struct eki_fabric *fabric, int workers);
 
