@@ -195,7 +195,7 @@ void eki_affinity_report(const struct eki_affinity *affinity,
             "%d of %d ranks want more threads than the CPUs that they are "
             "bound to (rank 0: %d of %d CPUs, %d threads wanted, %d workers "
             "used); start with mpirun --bind-to none, or --map-by "
-            "slot:PE=THREADS%s",
+            "slot:PE=THREADS, or srun --cpus-per-task=THREADS%s",
             affinity->harmed, fabric->size, affinity->cpus, affinity->online,
             wanted_threads(workers), workers,
             omp_get_proc_bind() == omp_proc_bind_false

@@ -46,9 +46,9 @@ says '--check needs a value: machine: only read this file'
 run 2 1 machine --like atlantis
 says "--like is 'atlantis'; allowed: this, hopper"
 run 2 1 machine tasks
-says 'goes alone'
+says 'go alone'
 run 2 1 tasks --check half.machine
-says 'goes alone'
+says '--check needs machine'
 
 # What cannot be is refused, on a machine as in a file.
 for line in 'latency 1 ns' 'task 0 ns' 'bandwidth 90000 GB/s' 'poll 1 s'; do

@@ -195,6 +195,7 @@ void bench_tiles(const struct bench *bench);
 void bench_affinity(const struct bench *bench);
 void bench_collections(const struct bench *bench);
 void bench_plan(const struct bench *bench);
+void bench_doctor(const struct bench *bench);
 void bench_machine(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */
 bool bench_machine_check(const struct bench *bench);

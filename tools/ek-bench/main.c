@@ -43,6 +43,8 @@ static const struct bench_case {
      "quality, migrations and time of the rebalancers: a minute"},
     {"plan", bench_plan, false, false, true,
      "ek_plan for a million items, and its quality: half a minute"},
+    {"doctor", bench_doctor, false, true, false,
+     "what this job has: MPI, cores, memory, latencies; what to change"},
     {"machine", bench_machine, false, true, true,
      "a file for ek-sim that describes this machine: seconds"},
 };
@@ -128,18 +130,21 @@ static bool check_cases(void *context, struct message *message)
     struct arguments *arguments = context;
     char words[WORDS_BYTES];
     int chosen = 0, alone = 0;
+    bool has_machine = false;
     arguments->bench.deque = arguments->deque;
     for (int i = 0; i < CASES; i++) {
         chosen += arguments->is_chosen[i];
         alone += arguments->is_chosen[i] && cases[i].is_alone;
+        has_machine |= arguments->is_chosen[i] && cases[i].run == bench_machine;
     }
     arguments->has_summary = chosen == 0 && !arguments->bench.check;
     if (arguments->has_summary && arguments->bench.json)
         return message_set(message, "--json needs a case; allowed: %s, all",
                            list_cases(true, words));
-    if ((alone > 0 || arguments->bench.check) && !(chosen == 1 && alone == 1))
-        return message_set(message, "--check needs machine, and machine goes "
-                                    "alone: its output is a file");
+    if (arguments->bench.check && !has_machine)
+        return message_set(message, "--check needs machine");
+    if (alone > 0 && chosen > 1)
+        return message_set(message, "machine and doctor go alone");
     return true;
 }
 
@@ -151,7 +156,8 @@ static const struct command_line line = {
             "usage: ek-bench                         a summary, in ten "
             "seconds\n"
             "       ek-bench [options] CASE ...\n"
-            "       ek-bench [options] machine >FILE\n\n",
+            "       ek-bench [options] machine >FILE\n"
+            "       ek-bench doctor\n\n",
     .tail = "\nStarted alone it runs one process with up to two threads.  "
             "Cases\n"
             "with two processes, and two nodes, need two ranks:\n\n"
