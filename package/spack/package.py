@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from spack_repo.builtin.build_systems.meson import MesonPackage
+
+from spack.package import *
+
+
+class Evenkeel(MesonPackage):
+    """Keeps iterative MPI codes balanced: work stealing within a node and
+    between nodes, and places of tasks by their measured durations."""
+
+    homepage = "https://evenkeel.example"
+    git = "https://evenkeel.example/evenkeel.git"
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+    version("0.1.0", tag="v0.1.0")
+
+    variant("static", default=True, description="Install the static library")
+    variant("tools", default=True, description="Install ek-bench and others")
+
+    depends_on("c", type="build")
+    depends_on("meson@1.0:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3:", type="build")
+    depends_on("mpi@3:")
+    depends_on("nettle@3.6:", when="+tools")
+
+    def meson_args(self):
+        spec = self.spec
+        return [
+            f"-Dmpi={spec['mpi'].mpicc}",
+            f"-Dstatic={str(spec.satisfies('+static')).lower()}",
+            f"-Dtools={str(spec.satisfies('+tools')).lower()}",
+            "-Dtests=false",
+            "-Dexamples=false",
+            "-Dtbb=disabled",
+            "-Dglobal_arrays=disabled",
+        ]
