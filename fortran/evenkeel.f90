@@ -74,7 +74,7 @@ module evenkeel
         real(c_double) :: duration_s, deviation
         integer(c_int64_t) :: count
         integer(c_int) :: function, worker_id, home
-        logical(c_bool) :: is_range, is_pinned, is_new, has_run
+        logical(c_bool) :: is_range, is_pinned, is_new, has_run, starts_run
     end type
 
     ! What is known of a task before it runs: ek_hint of evenkeel.h.

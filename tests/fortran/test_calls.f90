@@ -32,12 +32,39 @@ program test_calls
     use expect
     implicit none
     integer, parameter :: n = 100
+    interface
+        integer(c_size_t) function bytes_of_task() bind(c)
+            import :: c_size_t
+        end function
+        integer(c_size_t) function bytes_of_hint() bind(c)
+            import :: c_size_t
+        end function
+        subroutine fill_task(task) bind(c)
+            import :: ek_task
+            type(ek_task), intent(out) :: task
+        end subroutine
+    end interface
     call expect_begin()
+    call layout()
     call process()
     call communicators()
     call options()
     call MPI_Finalize()
 contains
+    ! Types of the module are those of C.
+    subroutine layout()
+        type(ek_task) :: task
+        type(ek_hint) :: hint
+        call expect_that(c_sizeof(task) == bytes_of_task(), 'ek_task')
+        call expect_that(c_sizeof(hint) == bytes_of_hint(), 'ek_hint')
+        call expect_that(hint%struct_bytes == c_sizeof(hint), 'struct_bytes')
+        call fill_task(task)
+        call expect_that(task%bytes == 1 .and. task%count == 2 .and. &
+            task%home == 3 .and. task%starts_run, 'fields of ek_task')
+        call expect_that(EK_OK == 0 .and. EK_ERR_ARG == -1 .and. &
+            EK_ERR_TASK == -6 .and. EK_RESTORE_AUTO == 7, 'constants')
+    end subroutine
+
     subroutine process()
         type(ek_tasks) :: tasks
         real(c_double), target :: squares(n)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the module mirrors, as C has it: for test_calls.f90. */
+#include <evenkeel_task.h>
+
+size_t bytes_of_task(void);
+size_t bytes_of_hint(void);
+void fill_task(ek_task *task);
+
+size_t bytes_of_task(void)
+{
+    return sizeof(ek_task);
+}
+
+size_t bytes_of_hint(void)
+{
+    return sizeof(ek_hint);
+}
+
+/* The last fields of each size. */
+void fill_task(ek_task *task)
+{
+    *task = (ek_task){.bytes = 1, .count = 2, .home = 3, .starts_run = true};
+}
