@@ -1,13 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh MESON BUILD: install to an empty folder; build programs against that
-# alone, in C, C++ and Fortran with pkg-config, with CMake, in Python, and with
-# the static library; run them; and look at what else is there.
+# run.sh MESON BUILD MPICC: install to an empty folder; build programs against that
+# alone, in C, C++ and Fortran with pkg-config, with CMake, by hand, and with the
+# static library; run them, and one in Python; look at what else is there; and
+# uninstall.  MPICC: '' if it is not known.
 set -u
-meson=$1 build=$2
+meson=$1 build=$2 mpicc=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# What the developer has installed can still be uninstalled.
+log=$build/meson-logs/install-log.txt
+[ ! -f "$log" ] || cp "$log" "$folder/log"
+trap '[ ! -f "$folder/log" ] || cp "$folder/log" "$log"; rm -rf "$folder"' EXIT
 
 fail() {
     echo "FAIL: $*"
@@ -29,7 +33,8 @@ description=$(find "$folder/root" -name evenkeel.pc)
 [ -f "$description" ] || fail "no evenkeel.pc"
 library=$(dirname "$(find "$folder/root" -name libevenkeel.so)")
 prefix=$(cd "$(dirname "$(find "$folder/root" -name evenkeel.h)")/.." && pwd)
-module=$(find "$folder/root" -name evenkeel.mod)
+fortran_module=$(find "$folder/root" -name evenkeel.mod)
+python_module=$(find "$folder/root" -name evenkeel.py)
 PKG_CONFIG_PATH=$(dirname "$description")
 export PKG_CONFIG_PATH
 cp "$root/examples/01_hello.c" .
@@ -97,8 +102,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
 fi
 
 # The module for Python finds the library of its prefix.
-module=$(find "$folder/root" -name evenkeel.py)
-if [ -n "$module" ]; then
+if [ -n "$python_module" ]; then
     cat >hello.py <<'EOF'
 import evenkeel
 with evenkeel.Tasks() as tasks:
@@ -107,8 +111,9 @@ with evenkeel.Tasks() as tasks:
     if tasks.rank == 0:
         print(f"{tasks.report['tasks']:.0f} tasks ran")
 EOF
-    PYTHONPATH=$(dirname "$module")
-    export PYTHONPATH
+    PYTHONPATH=$(dirname "$python_module")
+    PYTHONDONTWRITEBYTECODE=1
+    export PYTHONPATH PYTHONDONTWRITEBYTECODE
     python3 -m evenkeel | grep -q "$library" || fail "another library"
     "$root/tools/mpirun" --timeout 60 -n 2 python3 hello.py >"$folder/out" 2>&1
     grep -qx '12 tasks ran' "$folder/out" || fail "hello.py"
@@ -133,11 +138,11 @@ if command -v cmake >/dev/null; then
     cmake_project C 01_hello.c evenkeel::evenkeel
     ! command -v "${CXX:-c++}" >/dev/null ||
         cmake_project CXX hello.cc evenkeel::static
-    [ -z "$module" ] || cmake_project Fortran hello.f90 evenkeel::fortran
+    [ -z "$fortran_module" ] || cmake_project Fortran hello.f90 evenkeel::fortran
 fi
 
 # Fortran: with the module file, and with the source for another compiler.
-if [ -n "$module" ]; then
+if [ -n "$fortran_module" ]; then
     # shellcheck disable=SC2046
     ${FC:-gfortran} hello.f90 -o hello_fortran \
         $(pkg-config --cflags --libs evenkeel-fortran) >"$folder/out" 2>&1 ||
@@ -152,11 +157,32 @@ if [ -n "$module" ]; then
     LD_LIBRARY_PATH=$library hello ./hello_source
 fi
 
+# by_hand WRAPPER OPTION...: of MPI's compilers, where there is that one.
+by_hand() {
+    compiler=$(echo "$mpicc" | sed "s/mpicc/$1/")
+    command -v "$compiler" >/dev/null || return 0
+    shift
+    "$compiler" "$@" -o hello_by_hand -I"$prefix/include" -L"$library" \
+        -levenkeel >"$folder/out" 2>&1 || fail "$compiler by hand"
+    LD_LIBRARY_PATH=$library hello ./hello_by_hand
+}
+by_hand mpicc 01_hello.c
+by_hand mpicxx -std=c++17 -include evenkeel.hpp hello.cc
+[ -z "$fortran_module" ] ||
+    by_hand mpifort -I"$prefix/include/evenkeel" hello.f90 -L"$library" \
+        -levenkeel_fortran
+
 # Without the shared one the linker takes the static one.
-find "$library" -name 'libevenkeel.so*' -exec rm {} +
+mkdir aside
+mv "$library"/libevenkeel.so* aside
 # shellcheck disable=SC2046
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror 01_hello.c -o hello_static \
     $(pkg-config --cflags evenkeel) \
     $(pkg-config --libs --static evenkeel) >"$folder/out" 2>&1 ||
     fail "compiling with the static library"
 hello ./hello_static
+mv aside/* "$library"
+
+DESTDIR=$folder/root ninja -C "$build" uninstall >"$folder/out" 2>&1 ||
+    fail "ninja uninstall: exit status $?"
+[ ! -e "$folder/root" ] || fail "still there: $(find "$folder/root" | head)"
