@@ -34,11 +34,13 @@ NEEDS = {
     "Python": {"debian": "python3", "spack": "python", "easybuild": "Python",
                "conda": "python"},
     "C": {"debian": None, "spack": "c", "easybuild": None, "conda": "c"},
+    "Fortran": {"debian": "gfortran", "spack": "fortran", "easybuild": None,
+                "conda": "fortran"},
     "nettle": {"debian": "nettle-dev", "spack": "nettle",
                "easybuild": "nettle", "conda": "nettle"},
 }
 # Tools of the packagers.
-OTHERS = {"debhelper-compat", "chrpath", "stdlib"}
+OTHERS = {"debhelper-compat", "chrpath", "dh-python", "stdlib"}
 
 
 def read(name):
@@ -115,6 +117,7 @@ def spack():
     package.variant = lambda name, **_: said.setdefault("variant", name)
     package.depends_on = lambda spec, **_: said["needs"].append(
         re.match(r"([\w-]+)(?:@([\d.]+):)?$", spec).groups(""))
+    package.extends = lambda *_, **__: None
     base = types.ModuleType("spack_repo.builtin.build_systems.meson")
     base.MesonPackage = object
     sys.modules.update({
