@@ -43,7 +43,7 @@ grep -qx ' *apt-get install --no-install-recommends spin' "$folder/out" ||
 # Whoever does not test does not need it.
 setup 0 library examples
 setup 2 everything
-grep -q 'allowed: library, examples, tests, python, mpich' "$folder/out" ||
+grep -q 'allowed: library, examples, tests, fortran, python, mpich' "$folder/out" ||
     fail 'everything'
 
 program id 'echo 0'
