@@ -36,7 +36,8 @@ module evenkeel
 
     public :: ek_tasks, ek_task, ek_hint, ek_body
     public :: ek_create, ek_destroy, ek_register, ek_set_option, ek_clear
-    public :: ek_add_task, ek_add_range
+    public :: ek_add_task, ek_add_range, ek_set_range
+    public :: ek_sum, ek_sum_add, ek_reduce_sums
     public :: ek_begin, ek_next, ek_end, ek_process, ek_restore, ek_get
     public :: ek_number, ek_skip, ek_discard, ek_fail, ek_stop, ek_set_cost
     public :: ek_poll, ek_worker_id, ek_worker_here
@@ -85,6 +86,11 @@ module evenkeel
         logical(c_bool) :: pinned = .false.
     end type
 
+    ! An exact sum of doubles: ek_sum of evenkeel_loop.h.
+    type, bind(c) :: ek_sum
+        integer(c_int64_t) :: limb(72) = 0
+    end type
+
     type :: function_name
         character(63) :: name
         integer(c_int) :: number
@@ -127,6 +133,11 @@ module evenkeel
     ! Tasks with the numbers first ... last; first is at least 1.
     interface ek_add_range
         module procedure add_range_i4, add_range_i8
+    end interface
+
+    ! Tasks with the numbers 1 ... n, dealt over all ranks, which all call it.
+    interface ek_set_range
+        module procedure set_range_i4, set_range_i8
     end interface
 
     ! Fetch the next task: its number, its array of integers, or all of it.
@@ -247,6 +258,30 @@ module evenkeel
             type(c_ptr), value :: tasks
             integer(c_int), value :: number
             integer(c_int64_t), value :: first, last
+        end function
+
+        integer(c_int) function c_set_range(tasks, number, n) &
+            bind(c, name='ek_set_range')
+            import :: c_int, c_int64_t, c_ptr
+            type(c_ptr), value :: tasks
+            integer(c_int), value :: number
+            integer(c_int64_t), value :: n
+        end function
+
+        subroutine c_sum_add(sums, values, count) bind(c, name='ek_sum_add')
+            import :: c_double, c_int64_t, ek_sum
+            type(ek_sum), intent(inout) :: sums(*)
+            real(c_double), intent(in) :: values(*)
+            integer(c_int64_t), value :: count
+        end subroutine
+
+        integer(c_int) function c_reduce_sums(tasks, sums, count, values) &
+            bind(c, name='ek_reduce_sums')
+            import :: c_double, c_int, c_ptr, ek_sum
+            type(c_ptr), value :: tasks
+            type(ek_sum), intent(inout) :: sums(*)
+            integer(c_int), value :: count
+            real(c_double), intent(inout) :: values(*)
         end function
 
         integer(c_int) function c_begin(tasks) bind(c, name='ek_begin')
@@ -499,6 +534,25 @@ contains
             int(last, c_int64_t), ierr)
     end subroutine
 
+    subroutine set_range_i8(tasks, name, n, ierr)
+        type(ek_tasks), intent(inout) :: tasks
+        character(*), intent(in) :: name
+        integer(c_int64_t), intent(in) :: n
+        class(*), intent(out), optional :: ierr
+        integer(c_int) :: number, status
+        status = find(tasks, name, number)
+        if (status == EK_OK) status = c_set_range(tasks%handle, number, n)
+        call finish(status, ierr)
+    end subroutine
+
+    subroutine set_range_i4(tasks, name, n, ierr)
+        type(ek_tasks), intent(inout) :: tasks
+        character(*), intent(in) :: name
+        integer(c_int32_t), intent(in) :: n
+        class(*), intent(out), optional :: ierr
+        call set_range_i8(tasks, name, int(n, c_int64_t), ierr)
+    end subroutine
+
     subroutine add_bytes(tasks, name, payload, bytes, hint, ierr)
         type(ek_tasks), intent(inout) :: tasks
         character(*), intent(in) :: name
@@ -737,6 +791,26 @@ contains
         if (tasks%state == OPENED_BY_NEXT) &
             status = end_iteration(tasks%handle, tasks%state, status)
     end function
+
+    ! ---- exact sums
+
+    ! Add each value to its sum.
+    subroutine ek_sum_add(sums, values)
+        type(ek_sum), intent(inout) :: sums(:)
+        real(c_double), intent(in) :: values(:)
+        call c_sum_add(sums, values, int(min(size(sums), size(values)), &
+            c_int64_t))
+    end subroutine
+
+    ! SUMS: those of the first worker of this rank, of the second, ...
+    subroutine ek_reduce_sums(tasks, sums, values, ierr)
+        type(ek_tasks), intent(in) :: tasks
+        type(ek_sum), intent(inout) :: sums(*)
+        real(c_double), intent(inout) :: values(:)
+        class(*), intent(out), optional :: ierr
+        call finish(c_reduce_sums(tasks%handle, sums, &
+            int(size(values), c_int), values), ierr)
+    end subroutine
 
     ! ---- the running task
 

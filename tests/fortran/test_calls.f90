@@ -49,6 +49,7 @@ program test_calls
     call process()
     call communicators()
     call options()
+    call sums()
     call MPI_Finalize()
 contains
     ! Types of the module are those of C.
@@ -110,6 +111,27 @@ contains
             'integer of 8 bytes')
         call ek_destroy(tasks)
         call MPI_Comm_free(half)
+    end subroutine
+
+    ! Rounding would lose the ones; and all ranks deal the numbers.
+    subroutine sums()
+        type(ek_tasks) :: tasks
+        type(ek_sum) :: parts(2)
+        double precision :: values(2)
+        integer :: i, ierr
+        call ek_create(MPI_COMM_WORLD, tasks, 'workers=1')
+        call ek_set_range(tasks, 'value', 3 * n)
+        call ek_set_range(tasks, 'value', 2_c_int64_t * n)
+        do while (ek_next(tasks, i))
+            call ek_sum_add(parts, [merge(1d20, 1d0, i == n), dble(i)])
+        end do
+        if (rank == 0) call ek_sum_add(parts(1:1), [-1d20])
+        call ek_reduce_sums(tasks, parts, values)
+        call expect_that(nint(values(1)) == 2 * n - 1, 'an exact sum')
+        call expect_that(nint(values(2)) == n * (2 * n + 1), 'numbers 1 ... n')
+        call ek_set_range(tasks, 'value', -1, ierr)
+        call expect_that(ierr == EK_ERR_ARG, 'a negative n')
+        call ek_destroy(tasks)
     end subroutine
 
     subroutine options()
