@@ -65,7 +65,7 @@ class Repository:
             text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
             self.names.update(re.findall(r"[A-Za-z_]\w*", text))
             self.flags.update(FLAG.findall(text))
-            if name.startswith("include/"):
+            if name.startswith(("include/", "fortran/")):
                 self.public.update(OURS.findall(COMMENT.sub(" ", text)))
         header = (ROOT / "include/evenkeel.h").read_text(encoding="utf-8")
         struct = re.search(r"struct ek_options \{(.*?)\n\}", header, re.S)[1]

@@ -32,7 +32,7 @@ def generated(build, words):
     """What belongs between the markers."""
     if words.startswith("migrate "):
         return run(documents.ROOT / "examples/migrate/show-diffs",
-                   *words.split()[1:])
+                   words.removeprefix("migrate "))
     if not words.startswith("ek-"):
         return run(build / "tests/structure/print_references", *words.split())
     said = run(build / "tools" / words / words, "--help")
