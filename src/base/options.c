@@ -252,7 +252,8 @@ static const struct eki_option table[] = {
             {"0", EKI_CHECK_OFF}),
      HELP("1: look for wrong use that costs time to find: workers kept or "
           "shared by threads, pointers in payloads; auto: in debug builds of "
-          "the library")},
+          "the library; 0: off, and no line about numbers of ek_next that "
+          "descend")},
 };
 
 int eki_option_count(void)

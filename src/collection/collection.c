@@ -216,6 +216,9 @@ static ek_status resolve_options(MPI_Comm comm, const ek_options *options,
     if (!tasks)
         return eki_error(EK_ERR_NOMEM, "no memory for a collection");
     EKI_TRY(eki_settings_resolve(options, &tasks->settings));
+    /* As if it had been said. */
+    atomic_init(&tasks->has_descended,
+                tasks->settings.options.check == EKI_CHECK_OFF);
     EKI_TRY(eki_collection_check_region("ek_create"));
     eki_mpi_ranks(comm, &tasks->lookout.look.rank, &tasks->lookout.look.size);
     eki_lookout_open(&tasks->lookout, &tasks->settings, EKI_CALLED_CREATE);
