@@ -167,8 +167,8 @@ const char *eki_collection_check(const ek_collection *tasks)
         return "an iteration is open that nobody has claimed";
     if (tasks->may_fetch && !(is_open && tasks->is_pulled))
         return "tasks may be fetched of no iteration";
-    if (tasks->may_fetch &&
-        (tasks->engine->setup.is_checked || tasks->callbacks || tasks->watch))
+    if (tasks->may_fetch && (tasks->engine->setup.is_checked ||
+                             tasks->callbacks || tasks->parts.watch))
         return "tasks are fetched that must be looked at";
     if (tasks->restores.course.pause < 0)
         return "more restores have asked nobody than auto has said";

@@ -111,12 +111,23 @@ struct eki_loop {
     ek_collection *next; /* of another communicator or function */
 };
 
+/* Memory of the program that a node shares. */
+struct eki_shared {
+    struct eki_node_memory segment;
+    unsigned char **at; /* [size] of each rank; NULL: no memory */
+};
+
+/* What few programs ask for. */
+struct eki_parts {
+    struct eki_watch *watch;       /* NULL: no tool hears of its tasks */
+    struct eki_gathered *gathered; /* NULL: no results were gathered yet */
+};
+
 struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
     struct eki_node_memory segment;
-    struct eki_node_memory shared; /* of the program, ... */
-    unsigned char **shared_at; /* [size] ... of each rank; NULL: no memory */
+    struct eki_shared shared;
     struct eki_topology *topology;
     struct eki_engine *engine;
     struct eki_team *team;
@@ -125,8 +136,7 @@ struct ek_collection {
     struct eki_affinity affinity;
     struct eki_lookout lookout;      /* says what this rank waits for */
     struct eki_callbacks *callbacks; /* NULL: no function has data */
-    struct eki_watch *watch;         /* NULL: no tool hears of its tasks */
-    struct eki_gathered *gathered;   /* NULL: no results were gathered yet */
+    struct eki_parts parts;
     enum eki_state state;
     bool wants_report; /* whether the open iteration ends with a report */
     bool has_chosen;   /* whether the number of workers is the library's */

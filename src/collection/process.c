@@ -116,7 +116,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
     eki_collection_enter(tasks, &phase, status);
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch = tasks->is_pulled && !tasks->engine->setup.is_checked &&
-                       !tasks->callbacks && !tasks->watch;
+                       !tasks->callbacks && !tasks->parts.watch;
     EKI_ASSERT_SLOW(eki_collection_check(tasks));
     return EK_OK;
 }

@@ -180,7 +180,7 @@ ek_status ek_set_result(ek_worker *worker, const void *result, size_t bytes)
 static ek_status open_gathered(ek_collection *tasks)
 {
     size_t size = (size_t)tasks->topology->size;
-    if (tasks->gathered)
+    if (tasks->parts.gathered)
         return EK_OK;
     struct eki_gathered *gathered = eki_alloc(1, sizeof *gathered);
     if (gathered)
@@ -193,13 +193,13 @@ static ek_status open_gathered(ek_collection *tasks)
                          size);
     }
     gathered->stream_starts = (int64_t *)(gathered->shares + size);
-    tasks->gathered = gathered;
+    tasks->parts.gathered = gathered;
     return EK_OK;
 }
 
 void eki_collection_free_gathered(ek_collection *tasks)
 {
-    struct eki_gathered *gathered = tasks->gathered;
+    struct eki_gathered *gathered = tasks->parts.gathered;
     if (!gathered)
         return;
     eki_free(gathered->shares);
@@ -284,7 +284,7 @@ static ek_status pack(ek_collection *tasks, ek_function function,
     }
     EKI_TRY(open_gathered(tasks));
     *share = walk_results(tasks, function, NULL, NULL);
-    struct room *stream = &tasks->gathered->stream;
+    struct room *stream = &tasks->parts.gathered->stream;
     if (share->count > INT_MAX ||
         !renew_room(stream, (size_t)stream_bytes_of(share)))
         return eki_error(EK_ERR_NOMEM, "ek_gather: no memory for %lld results",
@@ -316,7 +316,7 @@ static ek_status agree_on_request(struct eki_fabric *fabric,
 static ek_status tell_shares(ek_collection *tasks, const struct share *share,
                              struct share *all)
 {
-    struct eki_gathered *gathered = tasks->gathered;
+    struct eki_gathered *gathered = tasks->parts.gathered;
     EKI_TRY(eki_fabric_mpi_gather_all(tasks->fabric, share, gathered->shares,
                                       sizeof *share));
     *all = (struct share){0, 0};
@@ -340,7 +340,7 @@ static size_t block_bytes(const struct share *all)
 static ek_status make_rooms(ek_collection *tasks, const struct share *all,
                             bool is_maker, bool has_block)
 {
-    struct eki_gathered *gathered = tasks->gathered;
+    struct eki_gathered *gathered = tasks->parts.gathered;
     size_t streams = (size_t)gathered->stream_starts[tasks->topology->size];
     if ((has_block && !renew_room(&gathered->block, block_bytes(all))) ||
         (is_maker && !renew_room(&gathered->streams, streams)))
@@ -419,7 +419,7 @@ static ek_status move_results(ek_collection *tasks, int root,
                               const struct share *all)
 {
     struct eki_fabric *fabric = tasks->fabric;
-    struct eki_gathered *gathered = tasks->gathered;
+    struct eki_gathered *gathered = tasks->parts.gathered;
     int maker = root == EK_ALL_RANKS ? 0 : root;
     bool is_maker = fabric->rank == maker;
     EKI_TRY(eki_fabric_mpi_agree(
@@ -457,7 +457,7 @@ static ek_status gather(ek_collection *tasks, const struct request *request)
     *request->results =
         (ek_results){.struct_bytes = request->results->struct_bytes};
     if (request->root == EK_ALL_RANKS || request->root == tasks->topology->rank)
-        show_results(tasks->gathered, &all, request->results);
+        show_results(tasks->parts.gathered, &all, request->results);
     return EK_OK;
 }
 

@@ -12,7 +12,7 @@ static ek_status check_shared(ek_collection *tasks, size_t bytes,
 {
     size_t size = (size_t)tasks->fabric->size, most = PTRDIFF_MAX / 4 / size;
     EKI_TRY(eki_collection_check_region("ek_shared_alloc"));
-    if (tasks->shared_at)
+    if (tasks->shared.at)
         return eki_error(EK_ERR_STATE,
                          "ek_shared_alloc: '%s' has shared memory already; "
                          "allowed: once for a collection",
@@ -39,7 +39,7 @@ static unsigned char **lay_out(const ek_collection *tasks,
 {
     const int *nodes = eki_fabric_mpi_nodes(tasks->fabric);
     int size = tasks->fabric->size, node = nodes[tasks->fabric->rank];
-    unsigned char *next = tasks->shared.memory;
+    unsigned char *next = tasks->shared.segment.memory;
     unsigned char **at = eki_alloc((size_t)size, sizeof *at);
     for (int rank = 0; at && rank < size; rank++) {
         if (nodes[rank] != node)
@@ -69,11 +69,11 @@ static ek_status share_parts(ek_collection *tasks, uint64_t bytes,
     struct eki_fabric *fabric = tasks->fabric;
     EKI_TRY(eki_fabric_mpi_gather_all(fabric, &bytes, bytes_of, sizeof bytes));
     EKI_TRY(eki_fabric_mpi_share(fabric, EK_OK, node_bytes(tasks, bytes_of),
-                                 &tasks->shared));
-    tasks->shared_at = lay_out(tasks, bytes_of);
+                                 &tasks->shared.segment));
+    tasks->shared.at = lay_out(tasks, bytes_of);
     ek_status status = eki_fabric_mpi_agree(
         fabric,
-        tasks->shared_at
+        tasks->shared.at
             ? EK_OK
             : eki_error(EK_ERR_NOMEM, "no memory for %d ranks", fabric->size));
     if (status != EK_OK)
@@ -83,9 +83,9 @@ static ek_status share_parts(ek_collection *tasks, uint64_t bytes,
 
 void eki_collection_free_shared(ek_collection *tasks)
 {
-    eki_fabric_mpi_unshare(&tasks->shared);
-    eki_free(tasks->shared_at);
-    tasks->shared_at = NULL;
+    eki_fabric_mpi_unshare(&tasks->shared.segment);
+    eki_free(tasks->shared.at);
+    tasks->shared.at = NULL;
 }
 
 static ek_status alloc_shared(ek_collection *tasks, size_t bytes, void **mine)
@@ -107,7 +107,7 @@ static ek_status alloc_shared(ek_collection *tasks, size_t bytes, void **mine)
     eki_free(bytes_of);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     if (status == EK_OK)
-        *mine = tasks->shared_at[tasks->fabric->rank];
+        *mine = tasks->shared.at[tasks->fabric->rank];
     return status;
 }
 
@@ -118,7 +118,7 @@ ek_status ek_shared_alloc(ek_collection *tasks, size_t bytes, void **mine)
 
 void *ek_shared_at(const ek_collection *tasks, int rank)
 {
-    return tasks && tasks->shared_at && rank >= 0 && rank < tasks->fabric->size
-               ? tasks->shared_at[rank]
+    return tasks && tasks->shared.at && rank >= 0 && rank < tasks->fabric->size
+               ? tasks->shared.at[rank]
                : NULL;
 }

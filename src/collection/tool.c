@@ -42,14 +42,14 @@ ek_status eki_tool_open(ek_collection *tasks)
     if (!watch)
         return eki_error(EK_ERR_NOMEM, "no memory for a tool");
     watch->tool = tool;
-    tasks->watch = watch;
+    tasks->parts.watch = watch;
     return EK_OK;
 }
 
 static void tell_begin(const ek_collection *tasks, int function, int worker,
                        uint64_t id)
 {
-    const ek_tool *tool = &tasks->watch->tool;
+    const ek_tool *tool = &tasks->parts.watch->tool;
     if (tool->begin)
         tool->begin(tasks->engine->functions[function].name, worker, id,
                     tool->context);
@@ -58,7 +58,7 @@ static void tell_begin(const ek_collection *tasks, int function, int worker,
 static void tell_end(const ek_collection *tasks, int function, int worker,
                      uint64_t id)
 {
-    const ek_tool *tool = &tasks->watch->tool;
+    const ek_tool *tool = &tasks->parts.watch->tool;
     if (tool->end)
         tool->end(tasks->engine->functions[function].name, worker, id,
                   tool->context);
@@ -72,14 +72,15 @@ static int run_watched(ek_worker *worker, const void *payload, size_t bytes,
     int function = eki_worker_function(worker);
     uint64_t id = eki_worker_task_id(worker);
     tell_begin(tasks, function, worker->id, id);
-    int code = tasks->watch->bodies[function](worker, payload, bytes, context);
+    int code =
+        tasks->parts.watch->bodies[function](worker, payload, bytes, context);
     tell_end(tasks, function, worker->id, id);
     return code;
 }
 
 ek_status eki_tool_wrap(ek_collection *tasks, ek_task_fn **fn)
 {
-    struct eki_watch *watch = tasks->watch;
+    struct eki_watch *watch = tasks->parts.watch;
     if (!watch || !*fn)
         return EK_OK;
     size_t function = (size_t)tasks->engine->function_count;
@@ -95,18 +96,18 @@ ek_status eki_tool_wrap(ek_collection *tasks, ek_task_fn **fn)
 
 void eki_tool_begin_fetched(ek_collection *tasks, int here, const ek_task *task)
 {
-    if (!tasks->watch || !task->worker)
+    if (!tasks->parts.watch || !task->worker)
         return;
-    tasks->watch->fetched[here] =
+    tasks->parts.watch->fetched[here] =
         (struct eki_fetched){true, task->function, task->id};
     tell_begin(tasks, task->function, task->worker_id, task->id);
 }
 
 void eki_tool_end_fetched(ek_collection *tasks, int here)
 {
-    if (!tasks->watch || !tasks->watch->fetched[here].is_open)
+    if (!tasks->parts.watch || !tasks->parts.watch->fetched[here].is_open)
         return;
-    struct eki_fetched *fetched = &tasks->watch->fetched[here];
+    struct eki_fetched *fetched = &tasks->parts.watch->fetched[here];
     fetched->is_open = false;
     tell_end(tasks, fetched->function, tasks->engine->workers[here]->id,
              fetched->id);
@@ -114,15 +115,15 @@ void eki_tool_end_fetched(ek_collection *tasks, int here)
 
 void eki_tool_end_all(ek_collection *tasks)
 {
-    for (int here = 0; tasks->watch && here < tasks->topology->workers_here;
-         here++)
+    for (int here = 0;
+         tasks->parts.watch && here < tasks->topology->workers_here; here++)
         eki_tool_end_fetched(tasks, here);
 }
 
 void eki_tool_close(ek_collection *tasks)
 {
-    if (tasks->watch)
-        eki_free(tasks->watch->bodies);
-    eki_free(tasks->watch);
-    tasks->watch = NULL;
+    if (tasks->parts.watch)
+        eki_free(tasks->parts.watch->bodies);
+    eki_free(tasks->parts.watch);
+    tasks->parts.watch = NULL;
 }
