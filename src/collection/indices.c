@@ -20,6 +20,7 @@ static ek_status check_set_range(ek_collection *tasks, const char *call,
     EKI_TRY(eki_collection_check_add(tasks, call, function,
                                      sizeof(struct eki_range)));
     EKI_TRY(eki_collection_check_region(call));
+    EKI_TRY(eki_collection_check_between(tasks, call));
     return n >= 0
                ? EK_OK
                : eki_error(EK_ERR_ARG, "%s: %lld indices; allowed: 0 and more",

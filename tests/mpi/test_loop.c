@@ -340,7 +340,9 @@ static int try_in_task(ek_worker *worker, const void *payload, size_t bytes,
                        void *context)
 {
     (void)worker, (void)payload, (void)bytes;
-    CHECK_EQ_INT(ek_set_range(context, 0, 3), EK_ERR_STATE);
+    ek_collection **tasks = context;
+    CHECK_EQ_INT(ek_set_range(tasks[0], 0, 3), EK_ERR_STATE);
+    CHECK_EQ_INT(ek_set_range(tasks[1], 0, 3), EK_ERR_STATE);
     return 0;
 }
 
@@ -354,9 +356,13 @@ static void bad_ranges_are_refused(void)
     CHECK_EQ_INT(ek_set_range(tasks, function, -1), EK_ERR_ARG);
     CHECK_HAS_TEXT(ek_error_message(),
                    "ek_set_range: -1 indices; allowed: 0 and more");
-    ek_function inside = job_register(tasks, "inside", try_in_task, tasks);
+    ek_collection *both[2] = {tasks, job_create(NULL)};
+    job_register(both[1], "index", note_index, NULL);
+    ek_function inside = job_register(tasks, "inside", try_in_task, both);
     JOB_OK(ek_set_range(tasks, inside, 10));
     JOB_OK(ek_process(tasks, NULL));
+    CHECK_EQ_INT(job_held(both[1]), 0);
+    ek_destroy(&both[1]);
     ek_destroy(&tasks);
     options.payload_bytes = 8;
     options.ignore_environment = true;
