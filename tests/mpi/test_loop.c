@@ -9,6 +9,9 @@
 
 #include <evenkeel_loop.h>
 
+/* base/base.h: the N-th allocation from now on fails. */
+void eki_memory_fail(int64_t n);
+
 enum {
     INDICES = 700, /* the most that run */
     NAP_US = 300
@@ -336,6 +339,24 @@ static void ranks_that_differ_are_told(void)
     ek_destroy(&tasks);
 }
 
+/* The last rank has no memory, which the next iteration tells. */
+static void indices_without_memory_are_dealt_again(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    bool is_last = job_rank == job_size - 1;
+    if (is_last)
+        eki_memory_fail(1);
+    ek_status status = ek_set_range(tasks, function, 500);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(status, is_last ? EK_ERR_NOMEM : EK_OK);
+    JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
+    forget();
+    JOB_OK(ek_set_range(tasks, function, 500));
+    process(tasks, 500);
+    ek_destroy(&tasks);
+}
+
 static int try_in_task(ek_worker *worker, const void *payload, size_t bytes,
                        void *context)
 {
@@ -562,6 +583,7 @@ int main(int argc, char **argv)
     JOB_RUN(cancelled_indices_are_cut);
     JOB_RUN(other_functions_keep_their_tasks);
     JOB_RUN(ranks_that_differ_are_told);
+    JOB_RUN(indices_without_memory_are_dealt_again);
     JOB_RUN(bad_ranges_are_refused);
     JOB_RUN(loops_run_each_index_once);
     JOB_RUN(loops_remember_places);
