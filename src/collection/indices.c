@@ -20,7 +20,6 @@ static ek_status check_set_range(ek_collection *tasks, const char *call,
     EKI_TRY(eki_collection_check_add(tasks, call, function,
                                      sizeof(struct eki_range)));
     EKI_TRY(eki_collection_check_region(call));
-    EKI_TRY(eki_collection_check_between(tasks, call));
     return n >= 0
                ? EK_OK
                : eki_error(EK_ERR_ARG, "%s: %lld indices; allowed: 0 and more",
@@ -52,6 +51,7 @@ ek_status eki_collection_set_range(ek_collection *tasks, const char *call,
     struct cut cut = {function, (uint64_t)kept};
     if (old == n)
         return EK_OK;
+    EKI_TRY(eki_collection_check_between(tasks, call));
     EKI_TRY(eki_collection_check_numbers(tasks, call, more, "indices more"));
     /* Where there were none, others may have added some. */
     if (old <= 0 || n < old)
