@@ -76,9 +76,7 @@ int main(int argc, char **argv)
     ek_function draw;
     check(ek_create(MPI_COMM_WORLD, NULL, &tasks));
     check(ek_register(tasks, "draw", draw_row, &width, &draw));
-    for (int64_t row = ROWS * rank / size; row < ROWS * (rank + 1) / size;
-         row++)
-        check(ek_add_task(tasks, draw, &row, sizeof row, NULL));
+    check(ek_set_range(tasks, draw, ROWS));
 
     for (int i = 0; i < FRAMES; i++) {
         ek_results rows = EK_RESULTS_INIT;
