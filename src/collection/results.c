@@ -48,8 +48,7 @@ struct room {
 struct eki_gathered {
     struct share *shares;   /* [size] of the ranks */
     int64_t *stream_starts; /* [size + 1]: where theirs begin among all */
-    struct room stream;     /* of this rank */
-    struct room streams;    /* at the root: of all, in rank order */
+    struct room streams;    /* at the root: of all, in rank order; else: own */
     struct room block;      /* what the program reads */
 };
 
@@ -203,7 +202,6 @@ void eki_collection_free_gathered(ek_collection *tasks)
     if (!gathered)
         return;
     eki_free(gathered->shares);
-    eki_free(gathered->stream.bytes);
     eki_free(gathered->streams.bytes);
     eki_free(gathered->block.bytes);
     eki_free(gathered);
@@ -272,9 +270,9 @@ static ek_status check_request(const ek_collection *tasks,
     return EK_OK;
 }
 
-/* Make the stream of this rank, which is that SHARE. */
-static ek_status pack(ek_collection *tasks, ek_function function,
-                      struct share *share)
+/* What this rank has of FUNCTION. */
+static ek_status count_results(ek_collection *tasks, ek_function function,
+                               struct share *share)
 {
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         const struct eki_results *results = last_results(tasks, here);
@@ -284,12 +282,9 @@ static ek_status pack(ek_collection *tasks, ek_function function,
     }
     EKI_TRY(open_gathered(tasks));
     *share = walk_results(tasks, function, NULL, NULL);
-    struct room *stream = &tasks->parts.gathered->stream;
-    if (share->count > INT_MAX ||
-        !renew_room(stream, (size_t)stream_bytes_of(share)))
+    if (share->count > INT_MAX)
         return eki_error(EK_ERR_NOMEM, "ek_gather: no memory for %lld results",
                          (long long)share->count);
-    walk_results(tasks, function, stream->bytes, share);
     return EK_OK;
 }
 
@@ -336,14 +331,16 @@ static size_t block_bytes(const struct share *all)
            (size_t)(2 * all->count + 1) * sizeof(int64_t);
 }
 
-/* Room for the block, and at its maker for the streams. */
+/* Room for the streams of all, or for that of this rank; and for the block. */
 static ek_status make_rooms(ek_collection *tasks, const struct share *all,
                             bool is_maker, bool has_block)
 {
     struct eki_gathered *gathered = tasks->parts.gathered;
-    size_t streams = (size_t)gathered->stream_starts[tasks->topology->size];
-    if ((has_block && !renew_room(&gathered->block, block_bytes(all))) ||
-        (is_maker && !renew_room(&gathered->streams, streams)))
+    const int64_t *starts = gathered->stream_starts;
+    int rank = tasks->topology->rank, size = tasks->topology->size;
+    int64_t bytes = is_maker ? starts[size] : starts[rank + 1] - starts[rank];
+    if (!renew_room(&gathered->streams, (size_t)bytes) ||
+        (has_block && !renew_room(&gathered->block, block_bytes(all))))
         return eki_error(EK_ERR_NOMEM, "ek_gather: no memory for %lld results",
                          (long long)all->count);
     return EK_OK;
@@ -415,25 +412,28 @@ static ek_status fill_block(struct eki_gathered *gathered, int size,
 }
 
 /* The streams to the root, and the block to where it is wanted. */
-static ek_status move_results(ek_collection *tasks, int root,
+static ek_status move_results(ek_collection *tasks,
+                              const struct request *request,
                               const struct share *all)
 {
     struct eki_fabric *fabric = tasks->fabric;
     struct eki_gathered *gathered = tasks->parts.gathered;
-    int maker = root == EK_ALL_RANKS ? 0 : root;
-    bool is_maker = fabric->rank == maker;
+    bool has_all = request->root == EK_ALL_RANKS;
+    int maker = has_all ? 0 : request->root, rank = fabric->rank;
+    EKI_TRY(eki_fabric_mpi_agree(fabric, make_rooms(tasks, all, rank == maker,
+                                                    has_all || rank == maker)));
+    unsigned char *mine = gathered->streams.bytes;
+    if (rank == maker)
+        mine += gathered->stream_starts[rank];
+    walk_results(tasks, request->function, mine, &gathered->shares[rank]);
+    EKI_TRY(eki_fabric_mpi_collect(fabric, gathered->streams.bytes,
+                                   gathered->stream_starts, maker));
     EKI_TRY(eki_fabric_mpi_agree(
         fabric,
-        make_rooms(tasks, all, is_maker, is_maker || root == EK_ALL_RANKS)));
-    EKI_TRY(eki_fabric_mpi_collect(fabric, gathered->stream.bytes,
-                                   gathered->stream_starts,
-                                   gathered->streams.bytes, maker));
-    EKI_TRY(eki_fabric_mpi_agree(
-        fabric, is_maker ? fill_block(gathered, fabric->size, all) : EK_OK));
-    return root == EK_ALL_RANKS
-               ? eki_fabric_mpi_broadcast(fabric, gathered->block.bytes,
-                                          block_bytes(all), maker)
-               : EK_OK;
+        rank == maker ? fill_block(gathered, fabric->size, all) : EK_OK));
+    return has_all ? eki_fabric_mpi_broadcast(fabric, gathered->block.bytes,
+                                              block_bytes(all), maker)
+                   : EK_OK;
 }
 
 static void show_results(const struct eki_gathered *gathered,
@@ -450,10 +450,10 @@ static ek_status gather(ek_collection *tasks, const struct request *request)
     struct share mine, all;
     ek_status status = check_request(tasks, request);
     if (status == EK_OK)
-        status = pack(tasks, request->function, &mine);
+        status = count_results(tasks, request->function, &mine);
     EKI_TRY(agree_on_request(tasks->fabric, request, status));
     EKI_TRY(tell_shares(tasks, &mine, &all));
-    EKI_TRY(move_results(tasks, request->root, &all));
+    EKI_TRY(move_results(tasks, request, &all));
     *request->results =
         (ek_results){.struct_bytes = request->results->struct_bytes};
     if (request->root == EK_ALL_RANKS || request->root == tasks->topology->rank)

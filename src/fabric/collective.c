@@ -266,20 +266,18 @@ ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
     return EK_OK;
 }
 
-ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, const void *mine,
-                                 const int64_t *starts, void *all, int root)
+ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, void *data,
+                                 const int64_t *starts, int root)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    unsigned char *place = all;
     int me = fabric->rank;
     if (me != root)
-        return send_in_pieces(mpi, mine, starts[me + 1] - starts[me], root);
+        return send_in_pieces(mpi, data, starts[me + 1] - starts[me], root);
     for (int rank = 0; rank < fabric->size; rank++) {
-        int64_t bytes = starts[rank + 1] - starts[rank];
+        unsigned char *place = (unsigned char *)data + starts[rank];
         if (rank != root)
-            EKI_TRY(receive_in_pieces(mpi, place + starts[rank], bytes, rank));
-        else if (bytes > 0)
-            memcpy(place + starts[rank], mine, (size_t)bytes);
+            EKI_TRY(receive_in_pieces(mpi, place,
+                                      starts[rank + 1] - starts[rank], rank));
     }
     return EK_OK;
 }

@@ -246,10 +246,10 @@ ek_status eki_fabric_mpi_gather_all(struct eki_fabric *fabric, const void *mine,
 typedef void eki_take_fn(const void *piece, size_t bytes, void *context);
 ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
                                 size_t bytes, eki_take_fn *take, void *context);
-/* At ROOT, ALL receives what each rank has at MINE, from byte STARTS[rank] to
- * that of the next; [size + 1]. */
-ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, const void *mine,
-                                 const int64_t *starts, void *all, int root);
+/* At ROOT, DATA receives what other ranks have at DATA, from byte STARTS[rank]
+ * to that of the next; [size + 1]. */
+ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, void *data,
+                                 const int64_t *starts, int root);
 ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric);
 
 #endif

@@ -11,6 +11,7 @@
  */
 #include "check.h"
 
+#include <evenkeel_loop.h>
 #include <evenkeel_plan.h>
 #include <evenkeel_pull.h>
 #include <evenkeel_tiles.h>
@@ -210,6 +211,21 @@ static void absent_in_plan(void)
                      EK_RESTORE_AUTO, NULL, &to, NULL));
 }
 
+static void absent_in_reduce(void)
+{
+    if (is_last())
+        be_late();
+    CHECK_OK(ek_reduce(fock, NULL, 0, MPI_INT, MPI_SUM));
+}
+
+static void absent_in_gather(void)
+{
+    ek_results results = EK_RESULTS_INIT;
+    if (is_last())
+        be_late();
+    CHECK_OK(ek_gather(fock, quartet, 0, &results));
+}
+
 static ek_tiles *store;
 
 static void visit(int64_t tile, const double *values, int64_t length,
@@ -268,7 +284,7 @@ static void absent_in_norm(void)
     absent_in_tiles('n');
 }
 
-static void absent_in_gather(void)
+static void absent_in_tiles_gather(void)
 {
     absent_in_tiles('g');
 }
@@ -357,6 +373,10 @@ static const struct planted planted[] = {
     {"plan", absent_in_plan, " in ek_plan for", "; it needs all ranks", false},
     {"create", absent_in_create, " in ek_create of 'third'",
      " in ek_create of 'third'", false},
+    {"reduce", absent_in_reduce, " in ek_reduce of 'fock'",
+     " in ek_reduce of 'fock'", false},
+    {"gather", absent_in_gather, " in ek_gather of 'fock'",
+     " in ek_gather of 'fock'", false},
     {"tiles-create", absent_in_tiles_create, " in ek_tiles_create of 'fock'",
      " in ek_tiles_create of 'fock'", false},
     {"tiles-fill", absent_in_fill, " in ek_tiles_fill of 'fock'",
@@ -365,7 +385,7 @@ static const struct planted planted[] = {
      " in ek_tiles_sync of 'fock'", false},
     {"tiles-norm", absent_in_norm, " in ek_tiles_norm of 'fock'",
      " in ek_tiles_norm of 'fock'", false},
-    {"tiles-gather", absent_in_gather, " in ek_tiles_gather of 'fock'",
+    {"tiles-gather", absent_in_tiles_gather, " in ek_tiles_gather of 'fock'",
      " in ek_tiles_gather of 'fock'", false},
     {"destroy-late", absent_in_destroy, " in ek_destroy of 'third'",
      " in ek_destroy of 'third'", false},
