@@ -130,7 +130,7 @@ EK_API ek_status ek_set_data_blocks(ek_collection *tasks, ek_function function,
  * @retval EK_ERR_NOMEM  No memory for all indices from the lowest to @p index.
  * Call:    Local; between iterations.
  * Threads: One at a time.
- * Cost:    20 ns; memory: 16 bytes for each index from the lowest to the
+ * Cost:    Some 10 ns; memory: 16 bytes for each index from the lowest to the
  *          highest that this rank has set, and half as many ahead.
  */
 EK_API ek_status ek_set_block(ek_collection *tasks, ek_function function,

@@ -90,7 +90,7 @@ static bool cover_index(struct eki_blocks *blocks, int64_t index)
 {
     int64_t slack = blocks->count / 2 + 8;
     int64_t first = blocks->count > 0 ? blocks->first : index;
-    int64_t last = blocks->count > 0 ? first + blocks->count - 1 : index;
+    int64_t last = blocks->count > 0 ? first + (blocks->count - 1) : index;
     if (index < first)
         first = index > slack ? index - slack : 0;
     if (index > last || blocks->count == 0)
