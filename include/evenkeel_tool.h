@@ -41,9 +41,9 @@ typedef struct ek_tool {
 /**
  * Set the tool of this process.
  *
- * Each ek_create() copies the tool for its collection.  A later call changes
- * nothing in collections that exist.  The time of both calls counts as the
- * task's.  Tasks of one worker never overlap.
+ * Each ek_create(), and the first ek_for() of a loop, copies the tool.  A later
+ * call changes nothing in collections that exist.  The time of both calls
+ * counts as the task's.  Tasks of one worker never overlap.
  * @param[in] tool  Copied; NULL: none.
  * @retval EK_ERR_ARG  @p tool was not set by EK_TOOL_INIT.
  * Call:    Local; ranks may differ.

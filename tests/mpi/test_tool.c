@@ -7,6 +7,7 @@
  */
 #include "boxes.h"
 
+#include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
 #include <evenkeel_spawn.h>
 #include <evenkeel_tool.h>
@@ -208,6 +209,22 @@ static void a_pull_loop_is_told(void)
     CHECK_OK(ek_set_tool(NULL));
 }
 
+static int loop_body(ek_worker *worker, int64_t i, void *context)
+{
+    (void)i, (void)context;
+    note_body(worker);
+    return 0;
+}
+
+static void a_loop_in_one_call_is_told(void)
+{
+    static const int64_t all[] = {0, INDICES, 0, 0};
+    set_tool();
+    JOB_OK(ek_for(MPI_COMM_WORLD, INDICES, loop_body, NULL));
+    CHECK_OK(ek_set_tool(NULL));
+    check_heard(all, INDICES);
+}
+
 /* They begin when their data is there. */
 static void tasks_with_data_are_told(void)
 {
@@ -237,6 +254,7 @@ int main(int argc, char **argv)
     first_worker = job_rank * job_workers;
     JOB_RUN(each_task_is_told_once);
     JOB_RUN(a_pull_loop_is_told);
+    JOB_RUN(a_loop_in_one_call_is_told);
     JOB_RUN(tasks_with_data_are_told);
     JOB_RUN(bad_tools_are_refused);
     return job_result();
