@@ -96,13 +96,12 @@ static void advise_crowd(const struct ward *ward, const struct patient *first,
                          int count, char *text)
 {
     const struct eki_affinity *affinity = &first->affinity;
-    char how[HOW_BYTES];
     snprintf(text, TEXT_BYTES,
              "%d of %d ranks share CPUs with more workers than CPUs (%d "
-             "workers on %d CPUs of %s): start fewer ranks on a host, or %s; "
-             "else OMP_WAIT_POLICY=passive",
+             "workers on %d of %d CPUs of %s): start fewer ranks or workers "
+             "on a host; else OMP_WAIT_POLICY=passive",
              count, ward->bench->size, affinity->workers, affinity->cpus,
-             first->host, give_cores(ward, first->workers, how));
+             affinity->online, first->host);
 }
 
 static bool exceeds_quota(const struct patient *patient)
@@ -118,8 +117,8 @@ static void advise_quota(const struct ward *ward, const struct patient *first,
     const struct eki_affinity *affinity = &first->affinity;
     snprintf(text, TEXT_BYTES,
              "%d of %d ranks have more workers than their CPU quota (%d "
-             "workers, %.3g CPUs on %s): docker run --cpus=%d, or fewer ranks "
-             "and EVENKEEL_WORKERS",
+             "workers, %.3g CPUs on %s): raise the quota of the container, as "
+             "by docker run --cpus=%d, or start fewer workers",
              count, ward->bench->size, affinity->quota_workers,
              affinity->quota.cpus, first->host, affinity->quota_workers);
 }
