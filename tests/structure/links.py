@@ -29,7 +29,8 @@ SNAKE = re.compile(r"(?<![\w$-])[A-Za-z]\w*_\w+")
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 MESON = re.compile(r"(?<![\w-])-D([a-z]\w*)")
 LIBRARIES = ("ADLB_", "GA_", "NGA_", "Zoltan_", "ZOLTAN_")
-FOLDERS = "cli|debian|docs|examples|include|mpi|package|src|tests|tools|workloads"
+FOLDERS = ("cli|debian|docs|examples|fortran|include|mpi|package|python|src|"
+           "tests|tools|workloads")
 FILE = re.compile(rf"(?<![\w/.-])((?:{FOLDERS})/[\w./-]*\w|"
                   r"[\w./-]*\w\.(?:[ch]|cc|hpp|sh|py|pml))\b")
 
