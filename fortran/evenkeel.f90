@@ -105,6 +105,8 @@ module evenkeel
     type :: ek_tasks
         type(c_ptr) :: handle = c_null_ptr
         integer(c_int), private :: state = CLOSED
+        integer(c_int), private :: status = EK_OK
+        logical, private :: is_held = .false.
         type(ek_task), private :: task
         type(function_name), allocatable, private :: functions(:)
     end type
@@ -363,8 +365,8 @@ contains
     ! ---- what each call ends with
 
     subroutine finish(status, ierr)
-        integer(c_int), intent(in) :: status
-        class(*), intent(out), optional :: ierr
+        integer(c_int), value :: status
+        class(*), intent(inout), optional :: ierr
         if (present(ierr)) then
             select type (ierr)
             type is (integer(c_int32_t))
@@ -404,7 +406,7 @@ contains
         type(MPI_Comm), intent(in) :: comm
         type(ek_tasks), intent(out) :: tasks
         character(*), intent(in), optional :: options
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(create(comm%MPI_VAL, tasks, options), ierr)
     end subroutine
 
@@ -412,7 +414,7 @@ contains
         integer(c_int32_t), intent(in) :: comm
         type(ek_tasks), intent(out) :: tasks
         character(*), intent(in), optional :: options
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(create(int(comm, comm_kind), tasks, options), ierr)
     end subroutine
 
@@ -420,7 +422,7 @@ contains
         integer(c_int64_t), intent(in) :: comm
         type(ek_tasks), intent(out) :: tasks
         character(*), intent(in), optional :: options
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(create(int(comm, comm_kind), tasks, options), ierr)
     end subroutine
 
@@ -444,14 +446,14 @@ contains
     subroutine ek_set_option(tasks, option, text, ierr)
         type(ek_tasks), intent(in) :: tasks
         character(*), intent(in) :: option, text
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(c_set_option(tasks%handle, option // c_null_char, &
             trim(text) // c_null_char), ierr)
     end subroutine
 
     subroutine ek_clear(tasks, ierr)
         type(ek_tasks), intent(in) :: tasks
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(c_clear(tasks%handle), ierr)
     end subroutine
 
@@ -472,7 +474,7 @@ contains
         character(*), intent(in) :: name
         procedure(ek_body), optional :: body
         type(c_ptr), intent(in), optional :: context
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         type(c_funptr) :: body_pointer
         type(c_ptr) :: its_context
         integer(c_int) :: number
@@ -517,7 +519,7 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         character(*), intent(in) :: name
         integer(c_int64_t), intent(in) :: first, last
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: number, status
         status = find(tasks, name, number)
         if (status == EK_OK) &
@@ -529,7 +531,7 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         character(*), intent(in) :: name
         integer(c_int32_t), intent(in) :: first, last
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call add_range_i8(tasks, name, int(first, c_int64_t), &
             int(last, c_int64_t), ierr)
     end subroutine
@@ -538,7 +540,7 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         character(*), intent(in) :: name
         integer(c_int64_t), intent(in) :: n
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: number, status
         status = find(tasks, name, number)
         if (status == EK_OK) status = c_set_range(tasks%handle, number, n)
@@ -549,7 +551,7 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         character(*), intent(in) :: name
         integer(c_int32_t), intent(in) :: n
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call set_range_i8(tasks, name, int(n, c_int64_t), ierr)
     end subroutine
 
@@ -559,7 +561,7 @@ contains
         type(c_ptr), intent(in) :: payload
         integer(c_size_t), intent(in) :: bytes
         type(ek_hint), intent(in), optional :: hint
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         type(ek_hint) :: given
         integer(c_int) :: number, status
         if (present(hint)) given = hint
@@ -574,7 +576,7 @@ contains
         character(*), intent(in) :: name
         integer(c_int64_t), intent(in) :: number
         type(ek_hint), intent(in), optional :: hint
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int64_t), target :: index
         index = number - 1
         call add_bytes(tasks, name, c_loc(index), c_sizeof(index), hint, ierr)
@@ -585,7 +587,7 @@ contains
         character(*), intent(in) :: name
         integer(c_int32_t), intent(in) :: number
         type(ek_hint), intent(in), optional :: hint
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call add_number_i8(tasks, name, int(number, c_int64_t), hint, ierr)
     end subroutine
 
@@ -594,7 +596,7 @@ contains
         character(*), intent(in) :: name
         integer(c_int64_t), intent(in) :: array(:)
         type(ek_hint), intent(in), optional :: hint
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int64_t), target :: copy(size(array))
         copy = array
         call add_bytes(tasks, name, c_loc(copy), &
@@ -606,7 +608,7 @@ contains
         character(*), intent(in) :: name
         integer(c_int32_t), intent(in) :: array(:)
         type(ek_hint), intent(in), optional :: hint
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int32_t), target :: copy(size(array))
         copy = array
         call add_bytes(tasks, name, c_loc(copy), &
@@ -620,7 +622,7 @@ contains
     integer(c_int) function end_iteration(handle, state, before) result(status)
         type(c_ptr), intent(in) :: handle
         integer(c_int), intent(inout) :: state
-        integer(c_int), intent(in) :: before
+        integer(c_int), value :: before
         integer(c_int64_t) :: report(2)
         state = CLOSED
         report(1) = c_sizeof(report)
@@ -630,7 +632,7 @@ contains
 
     subroutine ek_process(tasks, ierr)
         type(ek_tasks), intent(in) :: tasks
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int64_t) :: report(2)
         report(1) = c_sizeof(report)
         call finish(c_process(tasks%handle, report), ierr)
@@ -639,7 +641,7 @@ contains
     subroutine ek_restore(tasks, policy, ierr)
         type(ek_tasks), intent(in) :: tasks
         integer(c_int), intent(in), optional :: policy
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: chosen
         chosen = EK_RESTORE_DEFAULT
         if (present(policy)) chosen = policy
@@ -650,7 +652,7 @@ contains
         type(ek_tasks), intent(in) :: tasks
         character(*), intent(in) :: name
         real(c_double), intent(inout) :: figure
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(c_report_get(tasks%handle, trim(name) // c_null_char, &
             figure), ierr)
     end subroutine
@@ -658,7 +660,7 @@ contains
     ! For loops of several threads, which call ek_next() with a task.
     subroutine ek_begin(tasks, ierr)
         type(ek_tasks), intent(inout) :: tasks
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: status
         status = c_begin(tasks%handle)
         if (status == EK_OK) tasks%state = OPENED_BY_BEGIN
@@ -668,7 +670,7 @@ contains
     ! After ek_begin(), or after a loop that was left early.
     subroutine ek_end(tasks, ierr)
         type(ek_tasks), intent(inout) :: tasks
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: status
         status = EK_OK
         if (tasks%state /= CLOSED) &
@@ -682,11 +684,13 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         type(ek_task), intent(inout) :: task
         integer(c_int), intent(in), optional :: here
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: status, worker
+        logical :: is_held
         worker = 0
         if (present(here)) worker = here
-        found = fetch(tasks%handle, tasks%state, task, worker, status)
+        is_held = .false.
+        found = fetch(tasks%handle, tasks%state, task, worker, is_held, status)
         if (worker == 0) tasks%task%worker = task%worker
         if (present(ierr) .or. status /= EK_OK) call finish(status, ierr)
     end function
@@ -694,8 +698,13 @@ contains
     logical function next_number_i8(tasks, number, ierr) result(found)
         type(ek_tasks), intent(inout) :: tasks
         integer(c_int64_t), intent(inout) :: number
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int) :: status
+        if (is_at_hand(tasks, ierr)) then
+            number = number_of_payload(tasks%task%payload)
+            found = .true.
+            return
+        end if
         found = fetch_number(tasks, number, status)
         if (present(ierr) .or. status /= EK_OK) call finish(status, ierr)
     end function
@@ -703,9 +712,16 @@ contains
     logical function next_number_i4(tasks, number, ierr) result(found)
         type(ek_tasks), intent(inout) :: tasks
         integer(c_int32_t), intent(inout) :: number
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int64_t) :: long
         integer(c_int) :: status
+        if (is_at_hand(tasks, ierr)) then
+            long = number_of_payload(tasks%task%payload)
+            found = long <= huge(number)
+            if (found) number = int(long, c_int32_t)
+            if (found) return
+            tasks%is_held = .true.
+        end if
         found = fetch_number(tasks, long, status)
         if (found) then
             if (long > huge(number)) then
@@ -721,7 +737,7 @@ contains
     logical function next_array_i8(tasks, array, ierr) result(found)
         type(ek_tasks), intent(inout) :: tasks
         integer(c_int64_t), intent(inout) :: array(:)
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int64_t), pointer :: payload(:)
         integer(c_int) :: status
         found = fetch_bytes(tasks, size(array) * c_sizeof(0_c_int64_t), status)
@@ -735,7 +751,7 @@ contains
     logical function next_array_i4(tasks, array, ierr) result(found)
         type(ek_tasks), intent(inout) :: tasks
         integer(c_int32_t), intent(inout) :: array(:)
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         integer(c_int32_t), pointer :: payload(:)
         integer(c_int) :: status
         found = fetch_bytes(tasks, size(array) * c_sizeof(0_c_int32_t), status)
@@ -758,25 +774,46 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         integer(c_size_t), intent(in) :: bytes
         integer(c_int), intent(out) :: status
-        found = fetch(tasks%handle, tasks%state, tasks%task, 0_c_int, status)
+        status = tasks%status
+        found = fetch(tasks%handle, tasks%state, tasks%task, 0_c_int, &
+            tasks%is_held, status)
         if (.not. found .or. tasks%task%bytes == bytes) return
         found = .false.
         status = refuse(tasks, 'the payload is not as long as the variable')
     end function
 
-    logical function fetch(handle, state, task, here, status) result(found)
+    ! Fetch, if this takes nothing else than C's ek_next() and finds a number.
+    ! Otherwise what was fetched is held for fetch().
+    logical function is_at_hand(tasks, ierr)
+        type(ek_tasks), intent(inout) :: tasks
+        class(*), intent(in), optional :: ierr
+        is_at_hand = .false.
+        if (present(ierr) .or. tasks%state == CLOSED) return
+        tasks%status = c_next(tasks%handle, 0_c_int, tasks%task)
+        is_at_hand = tasks%status == EK_OK .and. &
+            c_associated(tasks%task%worker) .and. tasks%task%bytes == 8
+        if (.not. is_at_hand) tasks%is_held = .true.
+    end function
+
+    ! STATUS: of what is held, and afterwards of this call.
+    logical function fetch(handle, state, task, here, is_held, status) &
+        result(found)
         type(c_ptr), intent(in) :: handle
         integer(c_int), intent(inout) :: state
         type(ek_task), intent(inout) :: task
         integer(c_int), intent(in) :: here
-        integer(c_int), intent(out) :: status
-        status = EK_OK
-        if (state == CLOSED) then
-            status = c_begin(handle)
-            if (status == EK_OK) state = OPENED_BY_NEXT
+        logical, intent(inout) :: is_held
+        integer(c_int), intent(inout) :: status
+        if (.not. is_held) then
+            status = EK_OK
+            if (state == CLOSED) then
+                status = c_begin(handle)
+                if (status == EK_OK) state = OPENED_BY_NEXT
+            end if
+            if (status == EK_OK) status = c_next(handle, here, task)
         end if
+        is_held = .false.
         found = .false.
-        if (status == EK_OK) status = c_next(handle, here, task)
         if (status == EK_OK) found = c_associated(task%worker)
         if (.not. found .and. state == OPENED_BY_NEXT) &
             status = end_iteration(handle, state, status)
@@ -807,7 +844,7 @@ contains
         type(ek_tasks), intent(in) :: tasks
         type(ek_sum), intent(inout) :: sums(*)
         real(c_double), intent(inout) :: values(:)
-        class(*), intent(out), optional :: ierr
+        class(*), intent(inout), optional :: ierr
         call finish(c_reduce_sums(tasks%handle, sums, &
             int(size(values), c_int), values), ierr)
     end subroutine

@@ -19,6 +19,7 @@ program fatal
     call ek_create(MPI_COMM_WORLD, tasks, 'workers=1')
     call ek_add_range(tasks, 'pair', 10 * rank + 1, 10 * rank + 10)
     if (what == 'range') call ek_add_range(tasks, 'pair', 5, 1)
+    if (what == 'payload') call ek_add_task(tasks, 'three', [1, 2, 3])
     do while (ek_next(tasks, number))
         if (what == 'task' .and. number == 3) call ek_fail(tasks, 1, 'three')
         if (what == 'error stop' .and. rank == 1) error stop 'stopped by itself'
