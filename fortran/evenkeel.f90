@@ -37,7 +37,7 @@ module evenkeel
     public :: ek_tasks, ek_task, ek_hint, ek_body
     public :: ek_create, ek_destroy, ek_register, ek_set_option, ek_clear
     public :: ek_add_task, ek_add_range, ek_set_range
-    public :: ek_sum, ek_sum_add, ek_reduce_sums
+    public :: ek_sum, ek_sum_add, ek_reduce_sums, ek_set_result, ek_gather
     public :: ek_begin, ek_next, ek_end, ek_process, ek_restore, ek_get
     public :: ek_number, ek_skip, ek_discard, ek_fail, ek_stop, ek_set_cost
     public :: ek_poll, ek_worker_id, ek_worker_here
@@ -90,6 +90,16 @@ module evenkeel
     type, bind(c) :: ek_sum
         integer(c_int64_t) :: limb(72) = 0
     end type
+
+    ! ek_results of evenkeel_loop.h.
+    type, bind(c) :: c_results
+        integer(c_size_t) :: struct_bytes = 40
+        integer(c_int64_t) :: count = 0
+        type(c_ptr) :: index, start, bytes
+    end type
+
+    ! For ek_gather(): all ranks get the results.
+    integer(c_int), parameter, public :: EK_ALL_RANKS = -1
 
     type :: function_name
         character(63) :: name
@@ -195,6 +205,10 @@ module evenkeel
         module procedure set_cost_tasks
     end interface
 
+    interface ek_set_result
+        module procedure set_result_worker, set_result_tasks
+    end interface
+
     interface ek_fail
         module procedure fail_worker, fail_tasks
     end interface
@@ -284,6 +298,22 @@ module evenkeel
             type(ek_sum), intent(inout) :: sums(*)
             integer(c_int), value :: count
             real(c_double), intent(inout) :: values(*)
+        end function
+
+        integer(c_int) function c_set_result(worker, values, bytes) &
+            bind(c, name='ek_set_result')
+            import :: c_double, c_int, c_ptr, c_size_t
+            type(c_ptr), value :: worker
+            real(c_double), intent(in) :: values(*)
+            integer(c_size_t), value :: bytes
+        end function
+
+        integer(c_int) function c_gather(tasks, number, root, results) &
+            bind(c, name='ek_gather')
+            import :: c_int, c_ptr, c_results
+            type(c_ptr), value :: tasks
+            integer(c_int), value :: number, root
+            type(c_results), intent(inout) :: results
         end function
 
         integer(c_int) function c_begin(tasks) bind(c, name='ek_begin')
@@ -847,6 +877,58 @@ contains
         class(*), intent(inout), optional :: ierr
         call finish(c_reduce_sums(tasks%handle, sums, &
             int(size(values), c_int), values), ierr)
+    end subroutine
+
+    ! ---- results
+
+    subroutine set_result_worker(worker, values, ierr)
+        type(c_ptr), intent(in) :: worker
+        real(c_double), intent(in) :: values(:)
+        class(*), intent(inout), optional :: ierr
+        call finish(c_set_result(worker, values, &
+            size(values) * c_sizeof(0._c_double)), ierr)
+    end subroutine
+
+    subroutine set_result_tasks(tasks, values, ierr)
+        type(ek_tasks), intent(in) :: tasks
+        real(c_double), intent(in) :: values(:)
+        class(*), intent(inout), optional :: ierr
+        call set_result_worker(tasks%task%worker, values, ierr)
+    end subroutine
+
+    ! Results in the order of their numbers, a column for each.  Zeros follow
+    ! what is shorter than the longest.
+    subroutine ek_gather(tasks, name, root, numbers, columns, ierr)
+        type(ek_tasks), intent(inout) :: tasks
+        character(*), intent(in) :: name
+        integer(c_int), intent(in) :: root
+        integer(c_int64_t), allocatable, intent(out) :: numbers(:)
+        real(c_double), allocatable, intent(out) :: columns(:, :)
+        class(*), intent(inout), optional :: ierr
+        type(c_results) :: results
+        integer(c_int64_t), pointer :: index(:), start(:)
+        real(c_double), pointer :: all(:)
+        integer(c_int64_t) :: i, rows
+        integer(c_int) :: number, status
+        status = find(tasks, name, number)
+        if (status == EK_OK) &
+            status = c_gather(tasks%handle, number, root, results)
+        if (status == EK_OK .and. results%count > 0) then
+            call c_f_pointer(results%index, index, [results%count])
+            call c_f_pointer(results%start, start, [results%count + 1])
+            call c_f_pointer(results%bytes, all, [start(size(start)) / 8])
+            rows = maxval(start(2:) - start(:size(start) - 1)) / 8
+            numbers = index + 1
+            allocate (columns(rows, results%count))
+            columns = 0
+            do i = 1, results%count
+                columns(:(start(i + 1) - start(i)) / 8, i) = &
+                    all(start(i) / 8 + 1:start(i + 1) / 8)
+            end do
+        else
+            allocate (numbers(0), columns(0, 0))
+        end if
+        call finish(status, ierr)
     end subroutine
 
     ! ---- the running task

@@ -50,6 +50,7 @@ program test_calls
     call communicators()
     call options()
     call sums()
+    call results()
     call MPI_Finalize()
 contains
     ! Types of the module are those of C.
@@ -131,6 +132,29 @@ contains
         call expect_that(nint(values(2)) == n * (2 * n + 1), 'numbers 1 ... n')
         call ek_set_range(tasks, 'value', -1, ierr)
         call expect_that(ierr == EK_ERR_ARG, 'a negative n')
+        call ek_destroy(tasks)
+    end subroutine
+
+    ! A column for each number, at one rank and at all.
+    subroutine results()
+        type(ek_tasks) :: tasks
+        integer(c_int64_t), allocatable :: numbers(:)
+        double precision, allocatable :: columns(:, :)
+        integer :: i, j, ierr
+        call ek_create(MPI_COMM_WORLD, tasks, 'workers=1')
+        call ek_set_range(tasks, 'column', n)
+        do while (ek_next(tasks, i))
+            if (mod(i, 2) == 0) call ek_set_result(tasks, [(dble(j), j=1, i)])
+        end do
+        call ek_gather(tasks, 'column', 0_c_int, numbers, columns)
+        call expect_that(size(numbers) == merge(n / 2, 0, rank == 0), 'root')
+        call ek_gather(tasks, 'column', EK_ALL_RANKS, numbers, columns)
+        call expect_that(all(numbers == [(2 * i, i=1, n / 2)]), 'numbers')
+        call expect_that(all(shape(columns) == [n, n / 2]), 'shape')
+        call expect_that(all([(nint(sum(columns(:, i))) == i * (2 * i + 1), &
+            i=1, n / 2)]), 'columns')
+        call ek_gather(tasks, 'column', 100_c_int, numbers, columns, ierr)
+        call expect_that(ierr == EK_ERR_ARG, 'no such root')
         call ek_destroy(tasks)
     end subroutine
 
