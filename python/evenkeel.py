@@ -96,7 +96,7 @@ class Task(ctypes.Structure):
                 ("function", ctypes.c_int), ("worker_id", ctypes.c_int),
                 ("home", ctypes.c_int), ("is_range", ctypes.c_bool),
                 ("is_pinned", ctypes.c_bool), ("is_new", ctypes.c_bool),
-                ("has_run", ctypes.c_bool),
+                ("has_run", ctypes.c_bool), ("starts_run", ctypes.c_bool),
                 ("_more", ctypes.c_uint64 * 8)]     # of later versions
 
     @property
@@ -213,10 +213,11 @@ class _Comm:
         self._refuse_other_mpi()
         self._initialize()
         self.world, self.byte, self.bor = self._handles()
-        self.fortran = comm.py2f() if comm else \
-            0 if self._is_open_mpi() else self.world
-        self.rank: int = comm.rank if comm else \
-            self._number("MPI_Comm_rank", self.world)
+        if comm is None:
+            self.fortran = 0 if self._is_open_mpi() else self.world
+            self.rank = self._number("MPI_Comm_rank", self.world)
+        else:
+            self.fortran, self.rank = comm.py2f(), comm.rank
         self.tasks = self.create({"name": "python", "workers": 1,
                                   "ignore_environment": True})
         self.size = self.library.ek_job_workers(self.tasks)
@@ -328,7 +329,9 @@ class _Loop:
         self.task = Task()
         self.ran: list[int] = []        # indices of a range that ran here
         self.is_stopped = False
-        self.tasks = owner._comm.create({"name": name, "workers": 1, **options})
+        # A loop that skips to a number is not written with range().
+        self.tasks = owner._comm.create({"name": name, "workers": 1,
+                                         "check": False, **options})
         self.function = self.register(name)
         workers = self.library.ek_job_workers(self.tasks)
         if workers != owner.size:

@@ -9,10 +9,7 @@ import time
 ranks, mode = int(sys.argv[1]), sys.argv[2]
 comm = None
 if mode == "mpi4py":
-    try:
-        from mpi4py import MPI
-    except ImportError:
-        sys.exit(77)
+    from mpi4py import MPI
     comm = MPI.COMM_WORLD
 import evenkeel as ek                   # noqa: E402
 

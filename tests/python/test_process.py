@@ -46,6 +46,16 @@ def test_figures():
         sys.exit(f"figures of evenkeel.py: {set(named) ^ set(ek._FIGURES)}")
 
 
+def test_task():
+    """The module mirrors the struct of the header."""
+    header = pathlib.Path(source, "include/evenkeel_task.h").read_text()
+    struct = header[header.index("struct ek_task {"):header.index("} ek_task;")]
+    fields = re.findall(r"^ {4}\w+ \*?(\w+);", struct, re.MULTILINE)
+    mine = [name.replace("_payload", "payload") for name, _ in ek.Task._fields_]
+    if mine != fields + ["_more"]:
+        sys.exit(f"ek_task has {fields}, evenkeel.Task {mine}")
+
+
 def test_version():
     project = pathlib.Path(source, "meson.build").read_text()
     expect(project, f"version: '{ek.__version__}'")
@@ -56,11 +66,10 @@ def test_without_mpirun():
     program = ("import evenkeel as ek\n"
                "tasks = ek.Tasks()\n"
                "print(tasks.rank, tasks.size, tasks.map(abs, [-1, -2]))\n"
-               "print(sum(tasks.range(10)))\n")
+               "print(sum(tasks.range(10)), sum(tasks.range(10)))\n")
     text = run(sys.executable, "-c", program, PYTHONPATH=home,
-               EVENKEEL_LIBRARY=library, EVENKEEL_CHECK="0",
-               EVENKEEL_LOG="warn")
-    if text != "0 1 [1, 2]\n45\n":
+               EVENKEEL_LIBRARY=library)
+    if text != "0 1 [1, 2]\n45 45\n":
         sys.exit(f"without mpirun: {text}")
 
 
@@ -97,6 +106,6 @@ def test_alone():
         sys.exit(text)
 
 
-for test in (test_figures, test_version, test_without_mpirun, test_library,
-             test_alone):
+for test in (test_figures, test_task, test_version, test_without_mpirun,
+             test_library, test_alone):
     test()
