@@ -438,7 +438,8 @@ class Tasks:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind in (None, SystemExit) or self._failed_together:
+        if kind in (None, SystemExit) or self._failed_together or \
+                self.size == 1:
             self.close()
         else:
             _left_behind.append(self)

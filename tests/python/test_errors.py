@@ -155,6 +155,18 @@ def test_alone():
         tasks.map(abs, [1])
 
 
+def test_single():
+    """Without other ranks an exception is no reason to end the job."""
+    def block():
+        with ek.Tasks() as tasks:
+            tasks.map(abs, [1])
+            raise ValueError("single")
+    expect_error(block, "single", kind=ValueError)
+    with ek.Tasks() as tasks:
+        if tasks.map(abs, [-1]) != [1]:
+            sys.exit("no map after an exception")
+
+
 def test_unclosed():
     """Nobody closes it: the exit does."""
     tasks = ek.Tasks()
