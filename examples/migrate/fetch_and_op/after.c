@@ -7,6 +7,7 @@
  * before.c draws from an MPI window, and after.c from Evenkeel.  Both print the
  * same energies: docs/migrate/from-counter-loop.md.
  */
+#include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
 
 #include <math.h>
@@ -54,17 +55,13 @@ static void check(ek_status status)
 
 static ek_collection *create_tasks(int64_t pairs)
 {
-    int rank, size;
     ek_collection *tasks;
     ek_function pair;
     ek_options options = EK_OPTIONS_INIT;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     options.workers = 1; /* one thread of each rank runs the loop */
     check(ek_create(MPI_COMM_WORLD, &options, &tasks));
     check(ek_register(tasks, "pair", NULL, NULL, &pair)); /* no body: a loop */
-    check(ek_add_range(tasks, pair, pairs * rank / size,
-                       pairs * (rank + 1) / size));
+    check(ek_set_range(tasks, pair, pairs));
     return tasks;
 }
 

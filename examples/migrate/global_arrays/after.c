@@ -7,6 +7,7 @@
  * before.c draws the numbers of blocks by NGA_Read_inc(), and after.c from
  * Evenkeel.  Both print the same sums: docs/migrate/from-global-arrays.md.
  */
+#include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
 
 #include <ga.h>
@@ -74,12 +75,10 @@ static ek_collection *create_tasks(int64_t count)
     ek_collection *tasks;
     ek_function function;
     ek_options options = EK_OPTIONS_INIT;
-    int64_t rank = GA_Nodeid(), size = GA_Nnodes();
     options.workers = 1; /* Global Arrays are called by one thread */
     check(ek_create(MPI_COMM_WORLD, &options, &tasks));
     check(ek_register(tasks, "block", NULL, NULL, &function));
-    check(ek_add_range(tasks, function, count * rank / size,
-                       count * (rank + 1) / size));
+    check(ek_set_range(tasks, function, count));
     return tasks;
 }
 
