@@ -11,6 +11,10 @@
  *     tasks.add(half, 3.0);
  *     tasks.process();
  *
+ * or, where a loop is all there is:
+ *
+ *     auto roots = tasks.map(n, [&](std::int64_t i) { return solve(i); });
+ *
  * evenkeel.h says what each call does and costs.  Calls throw an error if the
  * library returns a status other than EK_OK.
  *
@@ -36,20 +40,25 @@
 #error "evenkeel.hpp needs C++17: compile with -std=c++17 or later"
 #endif
 
+#include <evenkeel_data.h>
 #include <evenkeel_inline.h>
+#include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
 #include <evenkeel_report.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -162,9 +171,104 @@ inline void leave_behind() noexcept
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
 }
 
+/* What a result is made of, and made from. */
+template <class Result> struct bytes_of {
+    static_assert(std::is_trivially_copyable_v<Result>,
+                  "a result travels as bytes: trivially copyable types, "
+                  "std::string, and std::vector of such types");
+    static const void *data(const Result &result)
+    {
+        return &result;
+    }
+    static std::size_t size(const Result &)
+    {
+        return sizeof(Result);
+    }
+    static Result make(const unsigned char *bytes, std::size_t)
+    {
+        Result result;
+        std::memcpy(&result, bytes, sizeof result);
+        return result;
+    }
+};
+
+/* Of a string or vector. */
+template <class Array> struct bytes_of_array {
+    using element = typename Array::value_type;
+    static_assert(std::is_trivially_copyable_v<element>,
+                  "elements of a result travel as bytes");
+    static const void *data(const Array &result)
+    {
+        return result.data();
+    }
+    static std::size_t size(const Array &result)
+    {
+        return result.size() * sizeof(element);
+    }
+    static Array make(const unsigned char *bytes, std::size_t size)
+    {
+        Array result(size / sizeof(element), element());
+        if (size > 0)
+            std::memcpy(result.data(), bytes, size);
+        return result;
+    }
+};
+
+template <> struct bytes_of<std::string> : bytes_of_array<std::string> {
+};
+template <class Element>
+struct bytes_of<std::vector<Element>> : bytes_of_array<std::vector<Element>> {
+};
+
+/* An operation of MPI that calls COMBINE, of one call at a time. */
+template <class T, class Combine> class operation
+{
+  public:
+    explicit operation(Combine &combine)
+    {
+        current() = &combine;
+        MPI_Op_create(apply, 0, &op_);
+        MPI_Type_contiguous(sizeof(T), MPI_BYTE, &type_);
+        MPI_Type_commit(&type_);
+    }
+    operation(const operation &) = delete;
+    operation &operator=(const operation &) = delete;
+    ~operation()
+    {
+        MPI_Type_free(&type_);
+        MPI_Op_free(&op_);
+    }
+    MPI_Op op() const noexcept
+    {
+        return op_;
+    }
+    MPI_Datatype type() const noexcept
+    {
+        return type_;
+    }
+
+  private:
+    static Combine *&current()
+    {
+        static Combine *combine;
+        return combine;
+    }
+    /* The first operand is that of the lower rank. */
+    static void apply(void *first, void *second, int *n,
+                      MPI_Datatype *) noexcept
+    {
+        auto *a = static_cast<T *>(first), *b = static_cast<T *>(second);
+        for (int i = 0; i < *n; i++)
+            b[i] = (*current())(a[i], b[i]);
+    }
+    MPI_Op op_;
+    MPI_Datatype type_;
+};
+
 } // namespace detail
 
 class collection;
+template <class T> class per_worker;
 
 /** Runs a task; valid while the task runs. */
 class worker
@@ -207,6 +311,16 @@ class worker
         ek_set_cost(handle_, seconds);
     }
 
+    /** The task's data (ek_task_data()), as values of type T. */
+    template <class T> T *data() const
+    {
+        return static_cast<T *>(ek_task_data(handle_));
+    }
+    std::size_t data_bytes() const
+    {
+        return ek_task_data_bytes(handle_);
+    }
+
     /** Create a task; EK_SPAWN_KEEP: a seed of the next iteration, too. */
     template <class Payload>
     void spawn(function<Payload> which, const Payload &payload,
@@ -243,7 +357,8 @@ class collection
 {
   public:
     explicit collection(MPI_Comm comm, const ek_options &given = options())
-        : payload_bytes_(given.payload_bytes != 0 ? given.payload_bytes : 48),
+        : comm_(comm),
+          payload_bytes_(given.payload_bytes != 0 ? given.payload_bytes : 48),
           exceptions_(std::uncaught_exceptions())
     {
         check(ek_create(comm, &given, &handle_));
@@ -256,10 +371,13 @@ class collection
     ~collection()
     {
         if (std::uncaught_exceptions() > exceptions_ && !has_failed_together_ &&
-            shared_.expired())
+            shared_.expired()) {
             detail::leave_behind();
-        else
-            ek_destroy(&handle_);
+            return;
+        }
+        for (auto &one : loops_)
+            one.second->end_together();
+        ek_destroy(&handle_);
     }
 
     /** For calls of evenkeel.h. */
@@ -335,9 +453,93 @@ class collection
         alone(ek_add_range(handle_, which.number(), first, last));
     }
 
+    /** Tasks with the payloads 0 ... n - 1, dealt over all ranks. */
+    void set_range(function<std::int64_t> which, std::int64_t n)
+    {
+        alone(ek_set_range(handle_, which.number(), n));
+    }
+
     void clear()
     {
         alone(ek_clear(handle_));
+    }
+
+    /**
+     * Call body(i) or body(worker, i) for i = 0 ... n - 1, on the workers of
+     * all ranks; tasks that were added do not run.
+     *
+     * Each type of body has a collection of its own, with the workers of this
+     * one and the options of the environment.  So a later call starts each
+     * index where it ran.  The communicator must still exist.  Collective;
+     * throws as process().
+     */
+    template <class Body> void for_each(std::int64_t n, Body &&body)
+    {
+        loop_of<std::decay_t<Body>>().run(*this, n, body);
+    }
+
+    /** As for_each(), and return what body returned, by index: at rank root,
+     * or everywhere.  Other ranks get an empty vector.  An index that was
+     * skipped or discarded has the value of its type. */
+    template <class Body>
+    auto map(std::int64_t n, Body &&body, int root = EK_ALL_RANKS)
+    {
+        using loop_type = loop<std::decay_t<Body>>;
+        using result = typename loop_type::result;
+        loop_type &one = loop_of<std::decay_t<Body>>();
+        one.run(*this, n, body);
+        ek_results got = EK_RESULTS_INIT;
+        together(ek_gather(one.tasks->handle(), one.which, root, &got));
+        bool is_here = got.start != nullptr;
+        std::vector<result> all(is_here ? static_cast<std::size_t>(n) : 0);
+        auto *bytes = static_cast<const unsigned char *>(got.bytes);
+        for (std::int64_t i = 0; i < got.count; i++)
+            all[static_cast<std::size_t>(got.index[i])] =
+                detail::bytes_of<result>::make(
+                    bytes + got.start[i],
+                    static_cast<std::size_t>(got.start[i + 1] - got.start[i]));
+        return all;
+    }
+
+    /** Combine the objects of all workers of all ranks, in their order; on
+     * every rank.  They get their initial value.  Collective. */
+    template <class T, class Combine = std::plus<T>>
+    T reduce(per_worker<T> &parts, Combine combine = Combine());
+
+    /** Let the data of a function's tasks travel (ek_set_data_ops()): at home
+     * pack(payload, buffer) returns its length, at most bytes_max, and
+     * unpack(payload, buffer, bytes) takes what the task has made of it.
+     * A pack that throws fails the task; unpack must not throw. */
+    template <class Payload, class Pack, class Unpack>
+    void set_data(function<Payload> which, std::size_t bytes_max, Pack pack,
+                  Unpack unpack)
+    {
+        using travel = traveling<Payload, Pack, Unpack>;
+        auto made =
+            std::make_unique<travel>(std::move(pack), std::move(unpack));
+        ek_data_ops ops = EK_DATA_OPS_INIT;
+        ops.bytes_max = bytes_max;
+        ops.pack_input = travel::pack_input;
+        ops.unpack_result = travel::unpack_result;
+        ops.context = made.get();
+        alone(ek_set_data_ops(handle_, which.number(), &ops));
+        bodies_.push_back(std::move(made));
+    }
+
+    /** Each task has one block of data at its home (ek_set_data_blocks()). */
+    void set_data_blocks(function<std::int64_t> which, std::size_t bytes_max)
+    {
+        alone(ek_set_data_blocks(handle_, which.number(), bytes_max));
+    }
+    template <class T>
+    void set_block(function<std::int64_t> which, std::int64_t index, T *values,
+                   std::size_t count)
+    {
+        static_assert(
+            std::is_trivially_copyable_v<T>,
+            "a block travels as bytes: trivially copyable types only");
+        alone(ek_set_block(handle_, which.number(), index, values,
+                           count * sizeof(T)));
     }
 
     void set_option(const std::string &option, const std::string &value)
@@ -386,6 +588,9 @@ class collection
 
     struct any_body {
         virtual ~any_body() = default;
+        virtual void end_together()
+        {
+        }
     };
 
     template <class Payload, class Body> struct holder : any_body {
@@ -415,6 +620,112 @@ class collection
 
         collection &owner;
         Body body;
+    };
+
+    /* What for_each() and map() keep of a type of body. */
+    template <class Body> struct loop : any_body {
+        template <class Call> static constexpr bool takes_worker()
+        {
+            return std::is_invocable_v<Call &, worker, std::int64_t>;
+        }
+        static auto call(Body &body, worker who, std::int64_t i)
+        {
+            if constexpr (takes_worker<Body>())
+                return body(who, i);
+            else
+                return body(i);
+        }
+        using result =
+            decltype(call(std::declval<Body &>(), std::declval<worker>(), 0));
+
+        /* Makes its collection with the first call, which is collective. */
+        void run(collection &parent, std::int64_t n, Body &given)
+        {
+            parent.forget();
+            body = &given;
+            if (!tasks) {
+                options wanted;
+                wanted.name = "loop";
+                wanted.workers = parent.rank_workers();
+                tasks = std::make_unique<collection>(parent.comm_, wanted);
+                auto number = tasks->add_function<std::int64_t>(
+                    "index", [this](worker who, const std::int64_t &i) {
+                        run_index(who, i);
+                    });
+                which = number.number();
+            }
+            parent.failures_.clear();
+            ek_status status = ek_set_range(tasks->handle_, which, n);
+            if (status == EK_OK)
+                status = ek_process(tasks->handle_, nullptr);
+            parent.failures_.swap(tasks->failures_);
+            tasks->failures_.clear();
+            parent.together(status);
+        }
+
+        void end_together() override
+        {
+            if (tasks)
+                tasks->has_failed_together_ = true;
+        }
+
+        void run_index(worker who, std::int64_t i)
+        {
+            if constexpr (std::is_void_v<result>) {
+                call(*body, who, i);
+            } else {
+                const result made = call(*body, who, i);
+                using bytes = detail::bytes_of<result>;
+                check(ek_set_result(who.handle(), bytes::data(made),
+                                    bytes::size(made)));
+            }
+        }
+
+        std::unique_ptr<collection> tasks;
+        ek_function which = 0;
+        Body *body = nullptr; /* of the present call */
+    };
+
+    template <class Body> loop<Body> &loop_of()
+    {
+        for (auto &one : loops_) {
+            if (one.first == std::type_index(typeid(Body)))
+                return static_cast<loop<Body> &>(*one.second);
+        }
+        loops_.emplace_back(std::type_index(typeid(Body)),
+                            std::make_unique<loop<Body>>());
+        return static_cast<loop<Body> &>(*loops_.back().second);
+    }
+
+    /* Callbacks of set_data(). */
+    template <class Payload, class Pack, class Unpack>
+    struct traveling : any_body {
+        traveling(Pack pack_, Unpack unpack_)
+            : pack(std::move(pack_)), unpack(std::move(unpack_))
+        {
+        }
+        static const Payload &payload_of(const ek_task *task)
+        {
+            return *static_cast<const Payload *>(task->payload);
+        }
+        static std::size_t pack_input(const ek_task *task, void *buffer,
+                                      void *context) noexcept
+        {
+            try {
+                return static_cast<traveling *>(context)->pack(payload_of(task),
+                                                               buffer);
+            } catch (...) {
+                return EK_DATA_FAILED;
+            }
+        }
+        static void unpack_result(const ek_task *task, const void *buffer,
+                                  std::size_t bytes, void *context) noexcept
+        {
+            static_cast<traveling *>(context)->unpack(payload_of(task), buffer,
+                                                      bytes);
+        }
+        Pack pack;
+        Unpack unpack;
     };
 
     /* The current exception fails the current task. */
@@ -465,6 +776,7 @@ class collection
     }
 
     ek_collection *handle_ = nullptr;
+    MPI_Comm comm_; /* for loops */
     std::int64_t payload_bytes_;
     int exceptions_;                   /* in flight when it was made */
     bool has_failed_together_ = false; /* by what a task has thrown */
@@ -472,6 +784,8 @@ class collection
     std::vector<std::unique_ptr<any_body>> bodies_;
     std::mutex mutex_;
     std::vector<std::exception_ptr> failures_; /* under the mutex in a phase */
+    /* By type of body; destroyed by the ranks together if this one is. */
+    std::vector<std::pair<std::type_index, std::unique_ptr<any_body>>> loops_;
 };
 
 template <class Payload>
@@ -563,7 +877,8 @@ template <class T> class per_worker
 {
   public:
     per_worker(const collection &tasks, const T &initial)
-        : cells_(static_cast<std::size_t>(tasks.rank_workers()), {initial})
+        : initial_(initial),
+          cells_(static_cast<std::size_t>(tasks.rank_workers()), {initial})
     {
     }
 
@@ -580,11 +895,27 @@ template <class T> class per_worker
     }
 
   private:
+    friend class collection;
     struct alignas(128) cell {
         T value;
     };
+    T initial_;
     std::vector<cell> cells_;
 };
+
+template <class T, class Combine>
+T collection::reduce(per_worker<T> &parts, Combine combine)
+{
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "values travel as bytes: trivially copyable types only");
+    detail::operation<T, Combine> operation(combine);
+    std::vector<T> values;
+    for (auto &cell : parts.cells_)
+        values.push_back(std::exchange(cell.value, parts.initial_));
+    together(
+        ek_reduce(handle_, values.data(), 1, operation.type(), operation.op()));
+    return values.front();
+}
 
 } // namespace evenkeel
 

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
 static int rank, size, failed;
 
@@ -255,6 +257,107 @@ static void failures_are_of_one_iteration()
     }
 }
 
+struct longest {
+    std::int64_t steps, number;
+};
+
+static void loops_run_and_are_reduced()
+{
+    evenkeel::collection tasks(MPI_COMM_WORLD);
+    evenkeel::per_worker<std::int64_t> sums(tasks, 0);
+    evenkeel::per_worker<longest> most(tasks, {-1, -1});
+    auto add = [&](evenkeel::worker worker, std::int64_t i) {
+        sums[worker] += i;
+        std::int64_t steps = i * 7 % 101;
+        if (steps > most[worker].steps)
+            most[worker] = {steps, i};
+    };
+    for (std::int64_t n : {100, 300, 0, 50}) {
+        tasks.for_each(n, add);
+        EXPECT(tasks.reduce(sums) == n * (n - 1) / 2);
+        auto best = tasks.reduce(most, [](longest a, longest b) {
+            return a.steps >= b.steps ? a : b;
+        });
+        EXPECT(best.steps == (n == 0 ? -1 : n == 50 ? 99 : 100));
+        EXPECT(n == 0 || best.number * 7 % 101 == best.steps);
+    }
+    tasks.for_each(3, [&](std::int64_t i) { EXPECT(i < 3); });
+}
+
+static void results_come_by_index()
+{
+    evenkeel::collection tasks(MPI_COMM_WORLD);
+    auto squares = tasks.map(200, [](std::int64_t i) { return i * i; });
+    EXPECT(squares.size() == 200 && squares[14] == 196 && squares[0] == 0);
+    auto words = tasks.map(
+        30, [](std::int64_t i) { return std::string(i % 4, 'x'); }, size - 1);
+    EXPECT(words.size() == (rank == size - 1 ? 30U : 0U));
+    for (std::size_t i = 0; i < words.size(); i++)
+        EXPECT(words[i] == std::string(i % 4, 'x'));
+    auto rows = tasks.map(10, [](evenkeel::worker worker, std::int64_t i) {
+        if (i == 5)
+            worker.skip();
+        return std::vector<double>(3, 0.5 * static_cast<double>(i));
+    });
+    EXPECT(rows[9].size() == 3 && rows[9][2] == 4.5);
+}
+
+// A loop that throws leaves its collection, and that of the loop, as usual.
+static void loops_throw_on_all_ranks()
+{
+    std::int64_t original = 0, told = 0;
+    try {
+        evenkeel::collection tasks(MPI_COMM_WORLD);
+        tasks.for_each(100, [](std::int64_t i) {
+            if (i == 40)
+                throw thrown_here{40};
+        });
+        EXPECT(!"reached");
+    } catch (const thrown_here &) {
+        original = 1;
+    } catch (const evenkeel::error &error) {
+        told = error.status() == EK_ERR_TASK;
+    }
+    EXPECT(sum_of(original) == 1);
+    EXPECT(sum_of(told) == size - 1);
+}
+
+static void data_travels()
+{
+    evenkeel::options given;
+    given.restore = EK_RESTORE_CENTRALIZED;
+    std::vector<std::int64_t> mine(20, 1), blocks(20, 1);
+    evenkeel::collection tasks(MPI_COMM_WORLD, given);
+    auto body = [&](std::vector<std::int64_t> &own) {
+        return [&](evenkeel::worker worker, const std::int64_t &i) {
+            auto *value = worker.data<std::int64_t>();
+            worker.set_cost(i % 20 < 10 ? 1 : 1e-3);
+            *(value ? value : &own[static_cast<std::size_t>(i % 20)]) += i;
+        };
+    };
+    auto packed = tasks.add_function<std::int64_t>("packed", body(mine));
+    auto block = tasks.add_function<std::int64_t>("block", body(blocks));
+    tasks.set_data(
+        packed, 8,
+        [&](std::int64_t i, void *buffer) {
+            std::memcpy(buffer, &mine[static_cast<std::size_t>(i % 20)], 8);
+            return std::size_t{8};
+        },
+        [&](std::int64_t i, const void *buffer, std::size_t bytes) {
+            std::memcpy(&mine[static_cast<std::size_t>(i % 20)], buffer, bytes);
+        });
+    tasks.set_data_blocks(block, 8);
+    for (int i = 0; i < 20; i++) {
+        tasks.add<std::int64_t>(packed, 20 * rank + i);
+        tasks.add<std::int64_t>(block, 20 * rank + i);
+        tasks.set_block(block, 20 * rank + i, &blocks[i], 1);
+    }
+    for (int i = 0; i < 3; i++)
+        tasks.process();
+    for (int i = 0; i < 20; i++)
+        EXPECT(mine[i] == 1 + 3 * (20 * rank + i) && blocks[i] == mine[i]);
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -271,6 +374,10 @@ int main(int argc, char **argv)
     a_collection_outlives_its_failures();
     a_loop_is_left_by_one_rank();
     failures_are_of_one_iteration();
+    loops_run_and_are_reduced();
+    results_come_by_index();
+    loops_throw_on_all_ranks();
+    data_travels();
     bool is_bad = sum_of(failed) > 0;
     MPI_Finalize();
     return is_bad;
