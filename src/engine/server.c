@@ -168,6 +168,21 @@ static void note_polled(struct eki_engine *engine)
                               memory_order_relaxed);
 }
 
+/* Of ranks whose workers are held nobody looks at the others, and a rank whose
+ * call is another one may have nothing to say. */
+static void compare_signatures(struct eki_engine *engine)
+{
+    for (int rank = 0; rank < engine->topology->node_ranks; rank++) {
+        const struct eki_worker_words *words =
+            eki_words_of(engine, engine->first_local[rank]);
+        /* acquire: pairs with the release in enter_worker(): the signature. */
+        if (atomic_load_explicit(&words->phase, memory_order_acquire) ==
+                engine->phase &&
+            eki_signature_of(engine, words) != engine->signature)
+            eki_set_mismatch(engine);
+    }
+}
+
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
@@ -185,6 +200,8 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         note_polled(engine);
         take_arrived(engine, now);
     }
+    if (engine->exchange.fabric && EKI_UNLIKELY(eki_is_held(engine)))
+        compare_signatures(engine);
     /* What is brought lies on the stack. */
     const struct eki_local *brought = &engine->post.brought.local;
     if (EKI_UNLIKELY(brought->stack_top != brought->stack_bottom))
