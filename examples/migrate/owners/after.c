@@ -35,7 +35,7 @@ struct ring {
 };
 
 /* The work in a box, with the square of its particles. */
-static void add_forces(struct particle *particles, int count)
+static void add_forces(ek_worker *worker, struct particle *particles, int count)
 {
     for (int i = 0; i < count; i++) {
         double force = 0, energy = 0;
@@ -46,6 +46,7 @@ static void add_forces(struct particle *particles, int count)
         }
         particles[i].v += 1e-5 * force;
         particles[i].energy = energy;
+        ek_poll(worker); /* data of other boxes leaves, and comes */
     }
 }
 
@@ -55,7 +56,7 @@ static int run_box(ek_worker *worker, const void *payload, size_t bytes,
 {
     size_t size = ek_task_data_bytes(worker) / sizeof(struct particle);
     (void)payload, (void)bytes, (void)context;
-    add_forces(ek_task_data(worker), (int)size);
+    add_forces(worker, ek_task_data(worker), (int)size);
     return 0;
 }
 
