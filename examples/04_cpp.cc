@@ -52,17 +52,11 @@ static void search(int rank, std::int64_t bad)
 
     for (int iteration = 0; iteration < 3; iteration++) {
         tasks.process(); /* the next one restores */
-        longest best{0, 0};
-        found.each([&](longest &mine) { best = std::max(best, mine); });
-        std::int64_t steps = best.steps;
-        MPI_Allreduce(MPI_IN_PLACE, &steps, 1, MPI_INT64_T, MPI_MAX,
-                      MPI_COMM_WORLD);
-        std::int64_t number = best.steps == steps ? best.number : INT64_MAX;
-        MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_MIN,
-                      MPI_COMM_WORLD);
+        longest best = tasks.reduce(
+            found, [](longest a, longest b) { return std::max(a, b); });
         if (rank == 0)
-            std::cout << "iteration " << iteration << ": " << number
-                      << " takes " << steps << " steps" << std::endl;
+            std::cout << "iteration " << iteration << ": " << best.number
+                      << " takes " << best.steps << " steps" << std::endl;
     }
 }
 

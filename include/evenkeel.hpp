@@ -506,10 +506,10 @@ class collection
     template <class T, class Combine = std::plus<T>>
     T reduce(per_worker<T> &parts, Combine combine = Combine());
 
-    /** Let the data of a function's tasks travel (ek_set_data_ops()): at home
-     * pack(payload, buffer) returns its length, at most bytes_max, and
-     * unpack(payload, buffer, bytes) takes what the task has made of it.
-     * A pack that throws fails the task; unpack must not throw. */
+    /** Let the data of a function's tasks travel (ek_set_data_ops()).  At home
+     * pack(payload, buffer) writes the data and returns its length, at most
+     * bytes_max.  There unpack(payload, buffer, bytes) takes what the task has
+     * made of it.  A pack that throws fails the task; unpack must not throw. */
     template <class Payload, class Pack, class Unpack>
     void set_data(function<Payload> which, std::size_t bytes_max, Pack pack,
                   Unpack unpack)
