@@ -26,7 +26,19 @@ for ranks in 1 2; do
         'a message' progress memory; do
         has "^  $field +[^ ]"
     done
+    [ "$(grep -c 'the CPUs are busy$' out)" -eq \
+        "$(grep -c 'other programs use the CPUs' out)" ] ||
+        grep -q 'share CPUs' out || fail "busy: $(cat out)"
 done
+
+# Workers of one thread have no others that wait.
+cpu=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+mpirun_here=$mpirun mpirun=$folder/narrow
+printf '#!/bin/sh\nexec taskset -c %s %s "$@"\n' "$cpu" "$mpirun_here" >"$mpirun"
+chmod +x "$mpirun"
+run 0 2 doctor
+has '^  1\. .* \(2 workers on 1 of [0-9]+ CPUs of .*\): start fewer ranks on a host$'
+mpirun=$mpirun_here
 
 # Too many workers for the CPUs, which ranks share.
 export EVENKEEL_WORKERS=64

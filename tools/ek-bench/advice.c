@@ -98,10 +98,12 @@ static void advise_crowd(const struct ward *ward, const struct patient *first,
     const struct eki_affinity *affinity = &first->affinity;
     snprintf(text, TEXT_BYTES,
              "%d of %d ranks share CPUs with more workers than CPUs (%d "
-             "workers on %d of %d CPUs of %s): start fewer ranks or workers "
-             "on a host; else OMP_WAIT_POLICY=passive",
+             "workers on %d of %d CPUs of %s): start fewer ranks%s",
              count, ward->bench->size, affinity->workers, affinity->cpus,
-             affinity->online, first->host);
+             affinity->online, first->host,
+             first->workers > 1
+                 ? " or workers on a host; else OMP_WAIT_POLICY=passive"
+                 : " on a host");
 }
 
 static bool exceeds_quota(const struct patient *patient)
@@ -228,13 +230,24 @@ static void advise_ranks(const struct ward *ward, int *number)
     }
 }
 
+/* Where no rank of this job explains it. */
+static void advise_idle(const struct ward *ward, int *number)
+{
+    int crowded;
+    if (ward->is_busy && !find_first(ward, is_crowded, &crowded))
+        print_advice(number, "other programs use the CPUs: do not judge times "
+                             "before these programs have ended");
+}
+
 void doctor_advise(const struct ward *ward)
 {
     int number = 0;
     puts("\nWhat to change");
     advise_job(ward, &number);
-    if (ward->failure == EK_OK)
+    if (ward->failure == EK_OK) {
         advise_ranks(ward, &number);
+        advise_idle(ward, &number);
+    }
     if (number == 0)
         puts("  nothing");
 }

@@ -146,7 +146,8 @@ static void print_mpi(const struct ward *ward)
                 clock_step_ns());
 }
 
-static void print_latencies(const struct measured *measured, int size)
+static void print_latencies(const struct measured *measured,
+                            const struct ward *ward)
 {
     const struct eki_machine *machine = &measured->machine;
     if (isnan(machine->probe))
@@ -156,7 +157,7 @@ static void print_latencies(const struct measured *measured, int size)
                     machine->probe);
     if (isnan(machine->latency))
         print_field("a message", "not measured: %s",
-                    size == 1 ? "one rank" : "the CPUs are busy");
+                    ward->is_busy ? "the CPUs are busy" : "one rank");
     else
         print_field("a message", "%.1f us from rank 0 to rank 1, on %s host%s",
                     (machine->latency + 2 * machine->send) * 1e-3,
@@ -247,7 +248,8 @@ void bench_doctor(const struct bench *bench)
         return;
     print_mpi(&ward);
     if (ward.failure == EK_OK) {
-        print_latencies(&measured, bench->size);
+        ward.is_busy = bench->size > 1 && isnan(measured.machine.latency);
+        print_latencies(&measured, &ward);
         print_ranks(&ward);
     }
     doctor_advise(&ward);

@@ -34,6 +34,7 @@ struct ward {
     struct patient *patients;        /* [size]; rank 0 */
     int nodes, level;
     ek_status failure; /* of the collection, which has said why */
+    bool is_busy;      /* messages could not be measured */
 };
 
 /* Who started this process; NULL: nobody who says so. */
