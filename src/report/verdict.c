@@ -139,7 +139,9 @@ static void append_starved(const struct eki_verdict_run *run, double part,
                    "--map-by slot:PE=THREADS",
                    run->cpus, run->online);
     else
-        eki_append(text, bytes, "start %d: EVENKEEL_WORKERS, or fewer ranks",
+        eki_append(text, bytes,
+                   "start %d in all: fewer ranks, or EVENKEEL_WORKERS for "
+                   "each rank",
                    run->cores);
 }
 

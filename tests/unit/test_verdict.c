@@ -88,7 +88,8 @@ static void workers_without_cores_are_told_where_cores_are(void)
     run.cores = 2;
     expect_run(&run,
                "4 workers shared 2 cores, and waited for a core for 50 % of "
-               "the time; start 2: EVENKEEL_WORKERS, or fewer ranks");
+               "the time; start 2 in all: fewer ranks, or EVENKEEL_WORKERS for "
+               "each rank");
     run.cores = 1;
     run.cpus = 1;
     run.online = 64;
