@@ -193,8 +193,8 @@ static void append_data(const struct eki_verdict_run *run, double part,
     (void)run;
     eki_append(text, bytes,
                "workers waited %.0f %% of the time for data of tasks: "
-               "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
-               "EVENKEEL_DATA=follow",
+               "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or with "
+               "ek_set_data_ops EVENKEEL_DATA=follow",
                part);
 }
 

@@ -135,7 +135,7 @@ static void losses_and_efficiency_are_all_of_the_time(void)
     CHECK_NEAR(sum_of_losses(&run), 29, 1e-12);
     expect_run(&run, "workers waited 40 % of the time for data of tasks: "
                      "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
-                     "EVENKEEL_DATA=follow");
+                     "with ek_set_data_ops EVENKEEL_DATA=follow");
 }
 
 static void each_other_loss_has_a_sentence(void)
@@ -147,7 +147,7 @@ static void each_other_loss_has_a_sentence(void)
     run.data_s = 6;
     expect_run(&run, "workers waited 15 % of the time for data of tasks: "
                      "EVENKEEL_PROGRESS=server, ek_poll in long tasks, or "
-                     "EVENKEEL_DATA=follow");
+                     "with ek_set_data_ops EVENKEEL_DATA=follow");
     run = run_of(32);
     run.start_s = 8;
     expect_run(&run, "20 % of the time went into starting and leaving "
