@@ -101,8 +101,8 @@ class Task(ctypes.Structure):
 
     @property
     def payload(self) -> Any:
-        """The row of add(): payload.view(dtype), to read, not a copy.  Valid
-        until the loop asks for the next task."""
+        """The row that add() copied: payload.view(dtype), to read.  Valid until
+        the loop asks for the next task."""
         row = _bytes_at(ctypes.cast(self._payload, ctypes.c_void_p).value,
                         self.bytes)
         row.flags.writeable = False
@@ -146,8 +146,11 @@ def _load() -> ctypes.CDLL:
             return ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             reasons.append(str(error))
-    raise ImportError(f"evenkeel: cannot load {_SONAME}; set EVENKEEL_LIBRARY "
-                      f"to the path of this file ({'; '.join(reasons)})")
+    advice = (f"EVENKEEL_LIBRARY={given} is no such file" if given else
+              "set EVENKEEL_LIBRARY to the path of this file, or "
+              "PKG_CONFIG_PATH to the folder of evenkeel.pc")
+    raise ImportError(f"evenkeel: cannot load {_SONAME}; {advice} "
+                      f"({'; '.join(reasons)})")
 
 
 @functools.lru_cache(maxsize=None)
@@ -298,17 +301,20 @@ class _Comm:
 
 def _close_all() -> None:
     """At exit: destroy what is left, unless other ranks wait for more."""
+    if hasattr(sys, "last_value"):      # an exception has ended the program
+        _left_behind.extend(tasks for tasks in _open
+                            if tasks.size > 1 and not tasks._failed_together)
     if _left_behind:
         sys.stdout.flush()
-        print("evenkeel: an exception of this rank alone has left a Tasks, in "
-              "which other ranks may wait: the job ends", file=sys.stderr)
+        print("evenkeel: an exception of this rank has left a Tasks, in which "
+              "other ranks may wait: the job ends", file=sys.stderr)
         comm = _left_behind[0]._comm
         comm.library.MPI_Abort(comm.world, 1)
     for tasks in list(_open):
         tasks.close()
 
 
-def _portable(error: Exception) -> bytes:
+def _portable(error: BaseException) -> bytes:
     """The pickled exception and its traceback."""
     text = traceback.format_exc()
     try:
@@ -327,7 +333,8 @@ class _Loop:
         self.blocks: dict[int, Any] = {}    # arrays by their index
         self.block_function: Any = None
         self.task = Task()
-        self.ran: list[int] = []        # indices of a range that ran here
+        # Indices of a range that ran here; None: the loop had none.
+        self.ran: Optional[list[int]] = []
         self.is_stopped = False
         # A loop that skips to a number is not written with range().
         self.tasks = owner._comm.create({"name": name, "workers": 1,
@@ -391,6 +398,7 @@ class _Loop:
     def rows(self) -> Iterator[Task]:
         """The tasks that this rank runs.  Collective."""
         with self:
+            self.ran = None
             while True:
                 self.task = Task()
                 _check(self.library.ek_next(self.tasks, 0,
@@ -410,6 +418,7 @@ class Tasks:
     options      Those of docs/reference/options.md, with the same values on all
                  ranks: steal="near", stall_ms=1000, check=1.
 
+    tasks.rank and tasks.size are those of the communicator.
     All ranks make the collective calls in the same order.  A `with` statement
     destroys what a Tasks holds.  If an exception of one rank alone leaves this
     statement, other ranks may wait for the rank: the job is then aborted when
@@ -420,6 +429,9 @@ class Tasks:
                  block_bytes: int = 0, **options: Any):
         if workers != 1:
             raise ValueError(f"workers={workers}: {_ONE_WORKER}")
+        if comm is not None and not hasattr(comm, "py2f"):
+            raise TypeError(f"comm={comm!r}; allowed: a communicator of mpi4py, "
+                            "or None")
         if "name" in options:
             raise ValueError("a Tasks has no name, its loops have: "
                              "tasks.range(n, name='fock')")
@@ -438,8 +450,8 @@ class Tasks:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind in (None, SystemExit) or self._failed_together or \
-                self.size == 1:
+        if kind is None or kind is SystemExit and not error.code or \
+                self._failed_together or self.size == 1:
             self.close()
         else:
             _left_behind.append(self)
@@ -459,7 +471,8 @@ class Tasks:
         """Before a collective call: say what could not be said."""
         failure, self._failure = self._failure, None
         if failure:
-            raise failure
+            self._failed_together = False   # other ranks may have gone on
+            raise Error(f"the loop before this call: {failure}", failure.status)
         if self._loop and self._loop.task.worker:
             raise Error("a task is running: other ranks would not make this "
                         "collective call; make it after the loop")
@@ -500,12 +513,15 @@ class Tasks:
                     data = pickle.dumps(f(items[i]))
                     _check(loop.library.ek_set_result(
                         loop.worker(), data, ctypes.c_size_t(len(data))))
-                except Exception as error:
+                except BaseException as error:
                     failures.append((i, _portable(error)))
                     self.fail(f"{type(error).__name__}: {error}")
-        except Error:
+        except BaseException as error:
             if not self._failed_together:
                 raise
+            if not isinstance(error, Error):    # Ctrl-C between items
+                failures.append((-1, _portable(error)))
+                self._failure = None
             failures = sum(self._comm.share(failures), [])
             if not failures:
                 raise
@@ -517,14 +533,19 @@ class Tasks:
                                       ctypes.byref(results)))
         return results.loads() if root in (None, self.rank) else None
 
-    def allreduce(self, array: Any) -> Any:
+    def allreduce(self, array: Any, ran: Optional[list[int]] = None) -> Any:
         """Set array[i] on all ranks to its value where i ran; return the array.
 
-        The numbers i are those of the last loop.  The array is a list, or an
-        array of NumPy whose first axis they count.  An element whose i did not
-        run stays.  Collective."""
+        The numbers i are those of the last loop of range() or map().  After a
+        loop over tasks of add(), `ran` has the numbers that this rank has set.
+        The array is a list, or an array of NumPy whose first axis they count.
+        An element whose i did not run stays.  Collective."""
         self._ready()
-        ran = self._loop.ran if self._loop else []
+        if ran is None:
+            ran = self._loop.ran if self._loop else None
+        if ran is None:
+            raise ValueError("allreduce: the last loop has no numbers; pass a "
+                             "list of those that this rank has set")
         if hasattr(array, "dtype") and not array.dtype.hasobject:
             import numpy
             has_run = numpy.zeros(len(array), bool)
@@ -552,11 +573,13 @@ class Tasks:
         return loop
 
     def add(self, array: Any) -> None:
-        """Add each row of an array of NumPy as the payload of a task.
+        """Add a task for each row of an array of NumPy: its payload.
 
-        A row lies in one piece.  `for task in tasks:` runs the tasks of all
-        ranks: task.payload is the row.  Ranks that add other rows, or none,
-        have to agree on the option payload_bytes."""
+        Each rank adds tasks of its own.  The payload is copied here, and later
+        changes of the array do not reach it.  Each loop `for task in tasks:`
+        runs the tasks of all ranks again.  A row lies in one piece.  If its
+        length differs between ranks, or a rank adds none, all have to agree on
+        the option payload_bytes."""
         row = array[:1]
         if not row.flags.c_contiguous:
             raise ValueError("add: a row does not lie in one piece")
@@ -629,4 +652,7 @@ class Tasks:
 
 
 if __name__ == "__main__":
-    print(f"evenkeel {__version__}: {library_path()}")
+    try:
+        print(f"evenkeel {__version__}: {library_path()}")
+    except ImportError as failure:
+        sys.exit(str(failure))

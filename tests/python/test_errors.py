@@ -31,6 +31,10 @@ def expect_error(call, *texts, kind=ek.Error):
     sys.exit(f"no error with {texts}")
 
 
+def ctrl_c(_):
+    raise KeyboardInterrupt
+
+
 def loop_raises(tasks):
     """The rank that raises has its own exception, others hear of it."""
     def loop():
@@ -98,6 +102,9 @@ def test_map():
         expect_error(lambda: tasks.map(strange, [1]), "Strange('odd')")
         expect_error(lambda: tasks.map(lambda x: sys.stdin, [1]), "pickle",
                      kind=TypeError)
+        # Those that no `except Exception` catches come to all ranks, too.
+        for kind, call in ((SystemExit, sys.exit), (KeyboardInterrupt, ctrl_c)):
+            expect_error(lambda: tasks.map(call, [1]), kind=kind)
         if tasks.map(invert, [1, 2]) != [1, 0.5]:
             sys.exit("no map after an error")
 
@@ -152,6 +159,34 @@ def test_alone():
     with ek.Tasks() as tasks:
         if tasks.rank == last:
             raise ValueError("alone")
+        tasks.map(abs, [1])
+
+
+def test_exit():
+    """As test_alone, by sys.exit."""
+    with ek.Tasks() as tasks:
+        if tasks.rank == last:
+            sys.exit("alone")
+        tasks.map(abs, [1])
+
+
+def test_no_with():
+    """As test_alone, without a with statement."""
+    tasks = ek.Tasks()
+    if tasks.rank == last:
+        raise ValueError("alone")
+    tasks.map(abs, [1])
+
+
+def test_caught():
+    """All ranks catch what leaves a loop; one of them hears of it again."""
+    with ek.Tasks() as tasks:
+        try:
+            for i in tasks.range(10):
+                if i == 3:
+                    raise ValueError("alone")
+        except (ValueError, ek.Error):
+            pass
         tasks.map(abs, [1])
 
 

@@ -110,7 +110,9 @@ def test_rows():
     whole = numpy.arange(48.0 * tasks.size).reshape(-1, 12)[:, :10]
     mine = whole[4 * tasks.rank:4 * tasks.rank + 4]
     tasks.add(mine)
-    seen = numpy.zeros(len(whole))
+    whole = whole.copy()
+    mine[:] = -1                        # add() has copied
+    seen, out = numpy.zeros((2, len(whole)))
     for repetition in range(2):
         for task in tasks:
             row = task.payload.view(float)
@@ -118,6 +120,17 @@ def test_rows():
             number = int(row[0]) // 12
             expect((row == whole[number]).all(), row)
             seen[number] += 1
+    try:
+        tasks.allreduce(seen)
+        sys.exit("allreduce after a loop without numbers")
+    except ValueError:
+        pass
+    numbers = []
+    for task in tasks:
+        numbers.append(int(task.payload.view(float)[0]) // 12)
+        out[numbers[-1]] = numbers[-1] ** 2
+    tasks.allreduce(out, numbers)
+    expect((out == numpy.arange(len(whole)) ** 2).all(), out)
     total = sum(tasks.map(lambda i: i, [len(whole)]))
     everybody = sum(part for part in tasks._comm.share(seen))
     expect(total == len(whole) and (everybody == 2).all(), everybody)

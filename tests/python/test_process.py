@@ -80,7 +80,7 @@ def test_library():
         expect(text, f"evenkeel {ek.__version__}: {place}")
     text = run(sys.executable, "-m", "evenkeel", status=1, PYTHONPATH=home,
                EVENKEEL_LIBRARY="/nowhere/lib.so")
-    expect(text, "set EVENKEEL_LIBRARY", "/nowhere/lib.so")
+    expect(text, "EVENKEEL_LIBRARY=/nowhere/lib.so is no such file")
     with tempfile.TemporaryDirectory() as folder:
         modules = pathlib.Path(folder, "lib/python3/site-packages")
         modules.mkdir(parents=True)
@@ -98,12 +98,15 @@ def test_library():
 
 def test_alone():
     """An exception of one rank alone ends the job, with its sentence."""
-    text = run(mpirun, "--timeout", "50", "-n", "2", sys.executable,
-               f"{source}/tests/python/test_errors.py", "2", "alone", status=1,
-               PYTHONPATH=home, EVENKEEL_LIBRARY=library)
-    expect(text, "ValueError: alone", "an exception of this rank alone")
-    if "all right" in text:
-        sys.exit(text)
+    for case, sentence in (("alone", "ValueError: alone"), ("exit", "alone"),
+                           ("no_with", "ValueError: alone"),
+                           ("caught", "Error: the loop before this call")):
+        text = run(mpirun, "--timeout", "50", "-n", "2", sys.executable,
+                   f"{source}/tests/python/test_errors.py", "2", case, status=1,
+                   PYTHONPATH=home, EVENKEEL_LIBRARY=library)
+        expect(text, sentence, "an exception of this rank")
+        if "all right" in text:
+            sys.exit(text)
 
 
 for test in (test_figures, test_task, test_version, test_without_mpirun,
