@@ -335,6 +335,7 @@ class _Loop:
         self.task = Task()
         # Indices of a range that ran here; None: the loop had none.
         self.ran: Optional[list[int]] = []
+        self.n = 0                      # of the range
         self.is_stopped = False
         # A loop that skips to a number is not written with range().
         self.tasks = owner._comm.create({"name": name, "workers": 1,
@@ -385,6 +386,7 @@ class _Loop:
         """Those of 0 ... n - 1 that this rank runs.  Collective."""
         _check(self.library.ek_set_range(self.tasks, self.function,
                                          ctypes.c_int64(n)))
+        self.n = n
         next_task, tasks, task = self.library.ek_next, self.tasks, self.task
         here, place = ctypes.c_int(0), ctypes.byref(task)
         with self:
@@ -430,8 +432,8 @@ class Tasks:
         if workers != 1:
             raise ValueError(f"workers={workers}: {_ONE_WORKER}")
         if comm is not None and not hasattr(comm, "py2f"):
-            raise TypeError(f"comm={comm!r}; allowed: a communicator of mpi4py, "
-                            "or None")
+            raise TypeError(f"comm={comm!r}; allowed: a communicator of "
+                            "mpi4py, or None")
         if "name" in options:
             raise ValueError("a Tasks has no name, its loops have: "
                              "tasks.range(n, name='fock')")
@@ -504,6 +506,11 @@ class Tasks:
         other ranks get None.  If f raises an exception, no further item starts,
         and all ranks raise the exception of the lowest item.  A later map of
         the same name starts where its items ran before.  Collective."""
+        if root is not None and not (isinstance(root, int) and
+                                     0 <= root < self.size):
+            raise ValueError(f"map: root {root!r}; allowed: 0 ... "
+                             f"{self.size - 1}, None. A second list goes into "
+                             "the items: map(lambda xy: f(*xy), zip(xs, ys))")
         items = list(items)
         failures: list[tuple[int, bytes]] = []
         loop = self._loop_of(name)
@@ -543,9 +550,12 @@ class Tasks:
         self._ready()
         if ran is None:
             ran = self._loop.ran if self._loop else None
-        if ran is None:
-            raise ValueError("allreduce: the last loop has no numbers; pass a "
-                             "list of those that this rank has set")
+            if ran is None:
+                raise ValueError("allreduce: the last loop has no numbers; "
+                                 "pass a list of those that this rank has set")
+            if len(array) < self._loop.n:
+                raise ValueError(f"allreduce: {len(array)} elements; the last "
+                                 f"loop had {self._loop.n} numbers")
         if hasattr(array, "dtype") and not array.dtype.hasobject:
             import numpy
             has_run = numpy.zeros(len(array), bool)
