@@ -125,7 +125,8 @@ namespace detail
 template <class Payload> constexpr void check_payload()
 {
     static_assert(std::is_trivially_copyable_v<Payload>,
-                  "a payload travels as bytes: trivially copyable types only");
+                  "a payload travels as bytes: trivially copyable types "
+                  "only, a struct instead of std::pair or std::tuple");
     static_assert(!std::is_pointer_v<Payload>,
                   "a task may run on another rank, where a pointer is void");
     static_assert(alignof(Payload) <= 8, "payloads are aligned to 8 bytes");
@@ -175,7 +176,8 @@ inline void leave_behind() noexcept
 template <class Result> struct bytes_of {
     static_assert(std::is_trivially_copyable_v<Result>,
                   "a result travels as bytes: trivially copyable types, "
-                  "std::string, and std::vector of such types");
+                  "std::string, and std::vector of such types; a struct "
+                  "instead of std::pair or std::tuple");
     static const void *data(const Result &result)
     {
         return &result;
@@ -196,7 +198,8 @@ template <class Result> struct bytes_of {
 template <class Array> struct bytes_of_array {
     using element = typename Array::value_type;
     static_assert(std::is_trivially_copyable_v<element>,
-                  "elements of a result travel as bytes");
+                  "elements of a result travel as bytes: trivially copyable "
+                  "types only, a struct instead of std::pair or std::tuple");
     static const void *data(const Array &result)
     {
         return result.data();
@@ -468,10 +471,10 @@ class collection
      * Call body(i) or body(worker, i) for i = 0 ... n - 1, on the workers of
      * all ranks; tasks that were added do not run.
      *
-     * Each type of body has a collection of its own, with the workers of this
-     * one and the options of the environment.  So a later call starts each
-     * index where it ran.  The communicator must still exist.  Collective;
-     * throws as process().
+     * Each type of body has a collection of its own (loop1, loop2, ...), with
+     * the workers of this one and the options of the environment.  So a later
+     * call starts each index where it ran.  The communicator must still exist.
+     * Collective; throws as process().
      */
     template <class Body> void for_each(std::int64_t n, Body &&body)
     {
@@ -624,6 +627,10 @@ class collection
 
     /* What for_each() and map() keep of a type of body. */
     template <class Body> struct loop : any_body {
+        explicit loop(std::size_t number_) : number(number_)
+        {
+        }
+
         template <class Call> static constexpr bool takes_worker()
         {
             return std::is_invocable_v<Call &, worker, std::int64_t>;
@@ -645,7 +652,8 @@ class collection
             body = &given;
             if (!tasks) {
                 options wanted;
-                wanted.name = "loop";
+                const std::string name = "loop" + std::to_string(number);
+                wanted.name = name.c_str();
                 wanted.workers = parent.rank_workers();
                 tasks = std::make_unique<collection>(parent.comm_, wanted);
                 auto number = tasks->add_function<std::int64_t>(
@@ -681,6 +689,7 @@ class collection
             }
         }
 
+        std::size_t number; /* of this loop, from 1 */
         std::unique_ptr<collection> tasks;
         ek_function which = 0;
         Body *body = nullptr; /* of the present call */
@@ -693,7 +702,7 @@ class collection
                 return static_cast<loop<Body> &>(*one.second);
         }
         loops_.emplace_back(std::type_index(typeid(Body)),
-                            std::make_unique<loop<Body>>());
+                            std::make_unique<loop<Body>>(loops_.size() + 1));
         return static_cast<loop<Body> &>(*loops_.back().second);
     }
 

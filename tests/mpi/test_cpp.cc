@@ -302,6 +302,27 @@ static void results_come_by_index()
     EXPECT(rows[9].size() == 3 && rows[9][2] == 4.5);
 }
 
+// A record and a report tell the loops of a collection apart.
+static void loops_have_names()
+{
+    std::string lines;
+    setenv("EVENKEEL_REPORT", "1", 1);
+    ek_set_sink(
+        [](ek_level, const char *line, void *context) {
+            *static_cast<std::string *>(context) += line;
+        },
+        &lines, EK_LEVEL_INFO);
+    {
+        evenkeel::collection tasks(MPI_COMM_WORLD);
+        tasks.for_each(3, [](std::int64_t) {});
+        tasks.map(3, [](std::int64_t i) { return i; });
+    }
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_INFO);
+    unsetenv("EVENKEEL_REPORT");
+    for (const char *name : {"loop1, iteration 0", "loop2, iteration 0"})
+        EXPECT((lines.find(name) != std::string::npos) == (rank == 0));
+}
+
 // A loop that throws leaves its collection, and that of the loop, as usual.
 static void loops_throw_on_all_ranks()
 {
@@ -376,6 +397,7 @@ int main(int argc, char **argv)
     failures_are_of_one_iteration();
     loops_run_and_are_reduced();
     results_come_by_index();
+    loops_have_names();
     loops_throw_on_all_ranks();
     data_travels();
     bool is_bad = sum_of(failed) > 0;
