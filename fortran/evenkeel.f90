@@ -467,10 +467,15 @@ contains
         status = c_create(comm, text // c_null_char, tasks%handle)
     end function
 
-    subroutine ek_destroy(tasks)
+    ! An open pass is an error: C writes the sentence, and destroys all the same.
+    subroutine ek_destroy(tasks, ierr)
         type(ek_tasks), intent(inout) :: tasks
+        class(*), intent(inout), optional :: ierr
+        integer(c_int) :: status
+        status = merge(EK_OK, EK_ERR_STATE, tasks%state == CLOSED)
         call c_destroy(tasks%handle)
         tasks%state = CLOSED
+        call finish(status, ierr)
     end subroutine
 
     subroutine ek_set_option(tasks, option, text, ierr)
@@ -804,12 +809,15 @@ contains
         type(ek_tasks), intent(inout) :: tasks
         integer(c_size_t), intent(in) :: bytes
         integer(c_int), intent(out) :: status
+        character(80) :: text
         status = tasks%status
         found = fetch(tasks%handle, tasks%state, tasks%task, 0_c_int, &
             tasks%is_held, status)
         if (.not. found .or. tasks%task%bytes == bytes) return
         found = .false.
-        status = refuse(tasks, 'the payload is not as long as the variable')
+        write (text, '(2(a, i0))') 'the payload has ', tasks%task%bytes, &
+            ' bytes, and the variable ', bytes
+        status = refuse(tasks, trim(text))
     end function
 
     ! Fetch, if this takes nothing else than C's ek_next() and finds a number.

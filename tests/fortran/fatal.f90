@@ -23,8 +23,9 @@ program fatal
     do while (ek_next(tasks, number))
         if (what == 'task' .and. number == 3) call ek_fail(tasks, 1, 'three')
         if (what == 'error stop' .and. rank == 1) error stop 'stopped by itself'
-        if (what == 'leave') exit
+        if (what == 'leave' .or. what == 'open') exit
     end do
     if (what == 'leave') call ek_end(tasks)
+    if (what == 'open') call ek_destroy(tasks)
     print '(a)', 'not ended'
 end program

@@ -23,6 +23,7 @@ ends 'one option' "error: option steal: 'wrong' is not allowed"
 ends differ 'error: option seed must be the same on all ranks'
 ends range 'error: ek_add_range: 4 ... 1; allowed: 0 <= first <= last'
 ends task "error: task .* of function 'pair' failed .* with code 1: three"
-ends payload "error: .* the payload is not as long as the variable"
+ends payload "error: .* the payload has 12 bytes, and the variable 8"
 ends 'error stop' 'ERROR STOP stopped by itself'
 ends leave 'error: worker . stopped fetching .* call ek_stop to end early'
+ends open 'is destroyed while an iteration is open; call ek_end first'

@@ -47,6 +47,7 @@ program test_calls
     call expect_begin()
     call layout()
     call process()
+    call left_open()
     call communicators()
     call options()
     call sums()
@@ -98,6 +99,18 @@ contains
         call expect_that(ierr == EK_ERR_ARG, 'numbers begin with 1')
         call ek_destroy(tasks)
         call ek_destroy(tasks)
+    end subroutine
+
+    subroutine left_open()
+        type(ek_tasks) :: tasks
+        integer :: i, ierr
+        call ek_create(MPI_COMM_WORLD, tasks, 'workers=1')
+        call ek_set_range(tasks, 'pair', n)
+        call expect_that(ek_next(tasks, i) .or. rank > 0, 'a number')
+        call ek_destroy(tasks, ierr)
+        call expect_that(ierr == EK_ERR_STATE .or. rank > 0, 'an open pass')
+        call ek_destroy(tasks, ierr)
+        call expect_that(ierr == EK_OK, 'destroyed twice')
     end subroutine
 
     subroutine communicators()
