@@ -172,7 +172,7 @@ inline void leave_behind() noexcept
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
 }
 
-/* What a result is made of, and made from. */
+/* Bytes of a result, and a result of bytes. */
 template <class Result> struct bytes_of {
     static_assert(std::is_trivially_copyable_v<Result>,
                   "a result travels as bytes: trivially copyable types, "
@@ -194,7 +194,7 @@ template <class Result> struct bytes_of {
     }
 };
 
-/* Of a string or vector. */
+/* The same of a string or vector. */
 template <class Array> struct bytes_of_array {
     using element = typename Array::value_type;
     static_assert(std::is_trivially_copyable_v<element>,
@@ -223,7 +223,7 @@ template <class Element>
 struct bytes_of<std::vector<Element>> : bytes_of_array<std::vector<Element>> {
 };
 
-/* An operation of MPI that calls COMBINE, of one call at a time. */
+/* An operation of MPI that calls COMBINE; one at a time exists. */
 template <class T, class Combine> class operation
 {
   public:
@@ -319,6 +319,7 @@ class worker
     {
         return static_cast<T *>(ek_task_data(handle_));
     }
+    /** Bytes of data(); all of its values together. */
     std::size_t data_bytes() const
     {
         return ek_task_data_bytes(handle_);
@@ -472,9 +473,9 @@ class collection
      * all ranks; tasks that were added do not run.
      *
      * Each type of body has a collection of its own (loop1, loop2, ...), with
-     * the workers of this one and the options of the environment.  So a later
-     * call starts each index where it ran.  The communicator must still exist.
-     * Collective; throws as process().
+     * the workers of this one and the options of the environment.  A later
+     * call therefore starts each index where it ran.  The communicator must
+     * still exist. Collective; throws as process().
      */
     template <class Body> void for_each(std::int64_t n, Body &&body)
     {
@@ -482,8 +483,8 @@ class collection
     }
 
     /** As for_each(), and return what body returned, by index: at rank root,
-     * or everywhere.  Other ranks get an empty vector.  An index that was
-     * skipped or discarded has the value of its type. */
+     * or everywhere.  Other ranks get an empty vector.  An index that did not
+     * run, because it was discarded or cancelled, has the default value. */
     template <class Body>
     auto map(std::int64_t n, Body &&body, int root = EK_ALL_RANKS)
     {
@@ -509,10 +510,10 @@ class collection
     template <class T, class Combine = std::plus<T>>
     T reduce(per_worker<T> &parts, Combine combine = Combine());
 
-    /** Let the data of a function's tasks travel (ek_set_data_ops()).  At home
-     * pack(payload, buffer) writes the data and returns its length, at most
-     * bytes_max.  There unpack(payload, buffer, bytes) takes what the task has
-     * made of it.  A pack that throws fails the task; unpack must not throw. */
+    /** Let the data of a function's tasks travel (ek_set_data_ops()).  Both
+     * callbacks run at home.  pack(payload, buffer) writes the input, and
+     * returns its length of at most bytes_max.  unpack(payload, buffer, bytes)
+     * takes the result.  A pack that throws fails the task; unpack must not. */
     template <class Payload, class Pack, class Unpack>
     void set_data(function<Payload> which, std::size_t bytes_max, Pack pack,
                   Unpack unpack)
@@ -534,6 +535,7 @@ class collection
     {
         alone(ek_set_data_blocks(handle_, which.number(), bytes_max));
     }
+    /** This rank is the home of block @p index (ek_set_block()). */
     template <class T>
     void set_block(function<std::int64_t> which, std::int64_t index, T *values,
                    std::size_t count)
@@ -596,6 +598,15 @@ class collection
         }
     };
 
+    template <class Body, class Given>
+    static decltype(auto) call_body(Body &body, worker who, const Given &given)
+    {
+        if constexpr (std::is_invocable_v<Body &, worker, const Given &>)
+            return body(who, given);
+        else
+            return body(given);
+    }
+
     template <class Payload, class Body> struct holder : any_body {
         holder(collection &owner_, Body body_)
             : owner(owner_), body(std::move(body_))
@@ -608,11 +619,7 @@ class collection
             auto *self = static_cast<holder *>(context);
             const auto &given = *static_cast<const Payload *>(payload);
             try {
-                if constexpr (std::is_invocable_v<Body &, worker,
-                                                  const Payload &>)
-                    self->body(worker(handle), given);
-                else
-                    self->body(given);
+                call_body(self->body, worker(handle), given);
             } catch (const std::exception &thrown) {
                 self->owner.keep(handle, thrown.what());
             } catch (...) {
@@ -631,19 +638,8 @@ class collection
         {
         }
 
-        template <class Call> static constexpr bool takes_worker()
-        {
-            return std::is_invocable_v<Call &, worker, std::int64_t>;
-        }
-        static auto call(Body &body, worker who, std::int64_t i)
-        {
-            if constexpr (takes_worker<Body>())
-                return body(who, i);
-            else
-                return body(i);
-        }
-        using result =
-            decltype(call(std::declval<Body &>(), std::declval<worker>(), 0));
+        using result = std::decay_t<decltype(call_body(
+            std::declval<Body &>(), std::declval<worker>(), std::int64_t()))>;
 
         /* Makes its collection with the first call, which is collective. */
         void run(collection &parent, std::int64_t n, Body &given)
@@ -680,9 +676,9 @@ class collection
         void run_index(worker who, std::int64_t i)
         {
             if constexpr (std::is_void_v<result>) {
-                call(*body, who, i);
+                call_body(*body, who, i);
             } else {
-                const result made = call(*body, who, i);
+                const result made = call_body(*body, who, i);
                 using bytes = detail::bytes_of<result>;
                 check(ek_set_result(who.handle(), bytes::data(made),
                                     bytes::size(made)));
