@@ -130,7 +130,8 @@ struct eki_donation {
 bool eki_balance_shed_light(const struct eki_donation *donation, int32_t *shed,
                             int64_t *count, size_t *fewest);
 
-/* Longest first; ties keep their order.  False: no memory. */
+/* Longest first, as unsigned numbers; ties keep their order.  False: no memory.
+ */
 bool eki_items_sort(struct eki_item *items, int64_t count);
 
 /* Sort COUNT items, and add them to the pool: they have no place yet, or that

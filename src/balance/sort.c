@@ -40,6 +40,7 @@ static bool sort_digit(const struct eki_item *from, struct eki_item *to,
 /* Insertion sort: for few items clearing the counts would take longest. */
 static void sort_few(struct eki_item *items, int64_t count)
 {
+    /* Unsigned, as in the digits: ek_gather() sorts distances of indices. */
     for (int64_t i = 1; i < count; i++) {
         struct eki_item item = items[i];
         int64_t at = i;

@@ -125,7 +125,7 @@ void eki_collection_note(ek_collection *tasks, enum eki_called call,
 /* FUNCTION has N indices of ek_set_range() now; -1: nobody knows which. */
 void eki_collection_note_indices(ek_collection *tasks, ek_function function,
                                  int64_t n);
-/* Likewise, of all functions that have any. */
+/* All functions that have indices have N now. */
 void eki_collection_note_all_indices(ek_collection *tasks, int64_t n);
 /* Hash of everything that must be the same on all ranks. */
 uint64_t eki_collection_signature(const ek_collection *tasks);

@@ -216,7 +216,7 @@ static ek_status resolve_options(MPI_Comm comm, const ek_options *options,
     if (!tasks)
         return eki_error(EK_ERR_NOMEM, "no memory for a collection");
     EKI_TRY(eki_settings_resolve(options, &tasks->settings));
-    /* As if it had been said. */
+    /* With check=0 the line on descending numbers counts as said. */
     atomic_init(&tasks->has_descended,
                 tasks->settings.options.check == EKI_CHECK_OFF);
     EKI_TRY(eki_collection_check_region("ek_create"));

@@ -7,11 +7,11 @@ enum {
     FIRST_ROOM = 4096
 };
 
-/* Of which task the result is: that which runs. */
+/* Note in RECORD which task runs. */
 static void describe(const struct ek_worker *worker, struct eki_result *record)
 {
     const struct eki_slot *slot = eki_worker_current(worker);
-    record->function = slot ? slot->function : worker->piece.function;
+    record->function = eki_worker_function(worker);
     if (!slot)
         record->index = eki_piece_index(&worker->piece) - 1;
     else if (slot->bytes == sizeof record->index)

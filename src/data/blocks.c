@@ -140,15 +140,14 @@ static const struct eki_blocks *running_blocks(const struct ek_worker *worker,
                                                int64_t *index)
 {
     const struct eki_slot *slot = eki_worker_current(worker);
-    const struct eki_piece *piece = &worker->piece;
-    if (!slot && piece->first < 0)
+    if (!slot && worker->piece.first < 0)
         return NULL;
-    const ek_data_ops *ops = eki_data_ops_of(
-        worker->engine, slot ? slot->function : piece->function);
+    const ek_data_ops *ops =
+        eki_data_ops_of(worker->engine, eki_worker_function(worker));
     if (!ops || !eki_are_blocks(ops))
         return NULL;
     *index = slot ? index_of(slot->payload, slot->bytes)
-                  : eki_piece_index(piece) - 1;
+                  : eki_piece_index(&worker->piece) - 1;
     return ops->context;
 }
 

@@ -96,7 +96,7 @@ bool eki_head_check(const struct eki_head *head, size_t received_bytes,
  * finalized.
  */
 int eki_mpi_thread_level(void);
-/* Likewise, for a program that gives COMM: one of an MPI session needs no
+/* The same for a program that gives COMM: one of an MPI session needs no
  * MPI_Init(). */
 int eki_mpi_thread_level_of(MPI_Comm comm);
 /* The communicator that Fortran knows by this number; none while MPI does not

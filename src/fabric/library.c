@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static _Atomic bool has_session;
+
 bool eki_mpi_is_finalized(void)
 {
     int flag = 0;
     MPI_Finalized(&flag);
     return flag != 0;
 }
-
-static _Atomic bool has_session;
 
 static bool is_initialized(void)
 {

@@ -17,8 +17,7 @@ static _Thread_local const struct eki_loop *innermost;
 static void say_left(const struct ek_worker *worker, const char *what)
 {
     const struct eki_topology *topology = worker->engine->topology;
-    const struct eki_slot *slot = eki_worker_current(worker);
-    int function = slot ? slot->function : worker->piece.function;
+    int function = eki_worker_function(worker);
     uint64_t id = eki_worker_task_id(worker);
     eki_log(EK_LEVEL_ERROR, topology->rank, topology->size, "error",
             "%s left task %llu (home worker %d) of function '%s' on worker %d; "

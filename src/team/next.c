@@ -57,7 +57,7 @@ void eki_team_end_task(struct eki_team *team, int here)
     seat->is_running = false;
 }
 
-/* Fill what a slot and an index of a range have alike. */
+/* Tell TASK whether its number ascends, and keep the number for the next. */
 static inline void note_number(struct eki_seat *seat, ek_function function,
                                int64_t number, ek_task *task)
 {
@@ -67,6 +67,7 @@ static inline void note_number(struct eki_seat *seat, ek_function function,
     seat->number = number;
 }
 
+/* Fill what a slot and an index of a range have alike. */
 static inline void hand_out_any(struct ek_worker *worker, struct eki_seat *seat,
                                 uint64_t id, ek_task *task)
 {

@@ -2,15 +2,14 @@
 /*
  * The CPU quota of the process: cpu.max of control groups of version 2,
  * cpu.cfs_quota_us of version 1.  Each group above may have one, and the least
- * counts.  Containers see only a part of the groups above; of the path of
- * theirs they may see nothing but its root.
+ * counts.  A container may see only the root of its path.
  */
 #define _GNU_SOURCE
 #include "team/team.h"
 
 #include <limits.h>
 
-/* The first numbers of a file; how many of two there are. */
+/* Read up to two numbers at the head of a file; returns how many. */
 static int read_numbers(const char *folder, const char *file, double *numbers)
 {
     char name[2 * PATH_MAX];
@@ -53,8 +52,8 @@ static void look_upwards(const char *mount, const char *path,
     }
 }
 
-/* A line of /proc/self/cgroup: NUMBER:CONTROLLERS:PATH; version 2 has none of
- * the controllers. */
+/* LINE of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; version 2 names no
+ * controllers. */
 static void look_at_line(const char *root, char *line, struct eki_quota *quota)
 {
     char mount[2 * PATH_MAX];
@@ -65,16 +64,16 @@ static void look_at_line(const char *root, char *line, struct eki_quota *quota)
     *path++ = '\0';
     path[strcspn(path, "\n")] = '\0';
     controllers++;
-    bool is_second = *controllers == '\0', has_cpu = false;
+    bool is_version_2 = *controllers == '\0', has_cpu = false;
     snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s%s", root,
-             is_second ? "" : "/", controllers);
+             is_version_2 ? "" : "/", controllers);
     for (char *rest = NULL, *word = strtok_r(controllers, ",", &rest); word;
          word = strtok_r(NULL, ",", &rest))
         has_cpu |= strcmp(word, "cpu") == 0;
-    if (!is_second && !has_cpu)
+    if (!is_version_2 && !has_cpu)
         return;
     look_upwards(mount, path, quota);
-    if (is_second)
+    if (is_version_2)
         return;
     snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/cpu", root);
     look_upwards(mount, path, quota);

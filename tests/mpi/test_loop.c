@@ -60,8 +60,8 @@ static void sum_times(int times[INDICES])
     forget();
 }
 
-/* Indices 0 ... N - 1 ran TIMES times each, but for those that M > 0 divides,
- * and that are below BELOW: these did not. */
+/* Indices 0 ... N - 1 ran once each; of those below BELOW the multiples of M
+ * did not, if M > 0. */
 static void check_ran_but(int n, int m, int below)
 {
     int times[INDICES], wrong = 0;
