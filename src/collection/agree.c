@@ -103,6 +103,19 @@ ek_status eki_options_compare(struct eki_fabric *fabric,
     return EK_OK;
 }
 
+ek_status eki_collection_agree_on(const ek_collection *tasks, ek_status status,
+                                  uint64_t value, const char *differ)
+{
+    bool is_same;
+    EKI_TRY(eki_fabric_mpi_agree_on(tasks->fabric, status, value, &is_same));
+    if (is_same)
+        return EK_OK;
+    if (tasks->fabric->rank == 0)
+        status =
+            eki_error(EK_ERR_ARG, "%s; allowed: the same on all ranks", differ);
+    return eki_fabric_mpi_agree(tasks->fabric, status);
+}
+
 uint64_t eki_collection_signature(const ek_collection *tasks)
 {
     /* Each is a hash by itself. */

@@ -47,10 +47,15 @@ ek_status eki_collection_check_between(const ek_collection *tasks,
                                        const char *call);
 
 /* Enter such a CALL, for which all ranks wait, and leave it with what it
- * returns.  Only whoever has entered leaves. */
+ * returns.  Only whoever has entered leaves.  Those that wait tell of a rank
+ * that does not come. */
 ek_status eki_collection_enter_call(ek_collection *tasks, const char *call,
                                     enum eki_called called);
 ek_status eki_collection_leave_call(ek_collection *tasks, ek_status status);
+/* Ranks with no STATUS of their own agree that all have the same VALUE; DIFFER
+ * says that they have not.  Collective. */
+ek_status eki_collection_agree_on(const ek_collection *tasks, ek_status status,
+                                  uint64_t value, const char *differ);
 
 /* What a public call returns. */
 static inline ek_status eki_collection_outcome(const ek_collection *tasks,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Phases of iterations and restores: who may open one, and entering it. */
+/* Calls that all ranks make, phases of iterations and restores among them: who
+ * may enter one, and entering it. */
 #include "collection/collection.h"
 #include "protocol/counter.h"
 #include "protocol/requests.h"
@@ -78,6 +79,46 @@ bool eki_collection_is_busy(void)
 {
     /* relaxed: of this thread, or of one that the program has ordered. */
     return atomic_load_explicit(&busy, memory_order_relaxed) != 0;
+}
+
+ek_status eki_collection_check_between(const ek_collection *tasks,
+                                       const char *call)
+{
+    if (tasks->state == EKI_STATE_VOID || eki_collection_is_busy())
+        return eki_error(EK_ERR_STATE,
+                         "%s: an iteration is open; allowed: between "
+                         "iterations",
+                         call);
+    /* Of a parallel region the first thread goes on, so that the other ranks
+     * hear of the mistake. */
+    if (!eki_team_is_first())
+        EKI_TRY(eki_collection_check_region(call));
+    if (eki_mpi_is_finalized())
+        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
+    if (tasks->state == EKI_STATE_BROKEN)
+        return eki_error(EK_ERR_STATE,
+                         "%s: communication has failed before; only "
+                         "ek_tiles_destroy and ek_destroy are allowed",
+                         call);
+    return EK_OK;
+}
+
+ek_status eki_collection_enter_call(ek_collection *tasks, const char *call,
+                                    enum eki_called called)
+{
+    ek_status status =
+        tasks ? eki_collection_check_between(tasks, call)
+              : eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
+    if (status != EK_OK)
+        return eki_collection_outcome(tasks, status);
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    return EK_OK;
+}
+
+ek_status eki_collection_leave_call(ek_collection *tasks, ek_status status)
+{
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    return eki_collection_outcome(tasks, status);
 }
 
 int eki_collection_steal_set(const ek_collection *tasks)

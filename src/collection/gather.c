@@ -164,25 +164,6 @@ static ek_status count_results(ek_collection *tasks, ek_function function,
     return EK_OK;
 }
 
-/* Ranks agree on what is asked for. */
-static ek_status agree_on_request(struct eki_fabric *fabric,
-                                  const struct request *request,
-                                  ek_status status)
-{
-    bool is_same;
-    EKI_TRY(eki_fabric_mpi_agree_on(
-        fabric, status,
-        eki_hash((uint64_t)request->function, (uint64_t)request->root),
-        &is_same));
-    if (is_same)
-        return EK_OK;
-    if (fabric->rank == 0)
-        status = eki_error(EK_ERR_ARG,
-                           "ek_gather: ranks differ in function or root; "
-                           "allowed: the same on all ranks");
-    return eki_fabric_mpi_agree(fabric, status);
-}
-
 /* All ranks tell their SHARE; returns the sum. */
 static ek_status tell_shares(ek_collection *tasks, const struct share *share,
                              struct share *all)
@@ -327,7 +308,10 @@ static ek_status gather(ek_collection *tasks, const struct request *request)
     ek_status status = check_request(tasks, request);
     if (status == EK_OK)
         status = count_results(tasks, request->function, &mine);
-    EKI_TRY(agree_on_request(tasks->fabric, request, status));
+    EKI_TRY(eki_collection_agree_on(
+        tasks, status,
+        eki_hash((uint64_t)request->function, (uint64_t)request->root),
+        "ek_gather: ranks differ in function or root"));
     EKI_TRY(tell_shares(tasks, &mine, &all));
     EKI_TRY(move_results(tasks, request, &all));
     *request->results =

@@ -5,40 +5,6 @@
 
 #include <limits.h>
 
-ek_status eki_collection_enter_call(ek_collection *tasks, const char *call,
-                                    enum eki_called called)
-{
-    ek_status status =
-        tasks ? eki_collection_check_between(tasks, call)
-              : eki_error(EK_ERR_ARG, "%s: collection is NULL", call);
-    if (status != EK_OK)
-        return eki_collection_outcome(tasks, status);
-    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
-    return EK_OK;
-}
-
-ek_status eki_collection_leave_call(ek_collection *tasks, ek_status status)
-{
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
-    return eki_collection_outcome(tasks, status);
-}
-
-/* Ranks with no STATUS of their own agree that they have the same VALUE. */
-static ek_status agree_on_call(struct eki_fabric *fabric, const char *call,
-                               ek_status status, uint64_t value)
-{
-    bool is_same;
-    EKI_TRY(eki_fabric_mpi_agree_on(fabric, status, value, &is_same));
-    if (is_same)
-        return EK_OK;
-    if (fabric->rank == 0)
-        status = eki_error(EK_ERR_ARG,
-                           "%s: ranks differ in count, or in the size of the "
-                           "type; allowed: the same on all ranks",
-                           call);
-    return eki_fabric_mpi_agree(fabric, status);
-}
-
 static ek_status check_values(const char *call, const void *values, int count)
 {
     EKI_TRY(eki_collection_check_region(call));
@@ -60,9 +26,10 @@ static ek_status reduce(ek_collection *tasks, void *values,
         status = eki_error(EK_ERR_ARG, "ek_reduce: type or op is null, or the "
                                        "type has gaps; allowed: predefined "
                                        "types, and those without gaps");
-    EKI_TRY(agree_on_call(
-        tasks->fabric, "ek_reduce", status,
-        eki_hash((uint64_t)reduction->bytes, (uint64_t)reduction->count)));
+    EKI_TRY(eki_collection_agree_on(
+        tasks, status,
+        eki_hash((uint64_t)reduction->bytes, (uint64_t)reduction->count),
+        "ek_reduce: ranks differ in count, or in the size of the type"));
     size_t block = (size_t)reduction->count * reduction->bytes;
     if (block == 0)
         return EK_OK;
@@ -98,8 +65,8 @@ static ek_status reduce_sums(ek_collection *tasks, ek_sum *sums, int count,
     ek_status status = check_values("ek_reduce_sums", values, count);
     if (status == EK_OK)
         status = check_values("ek_reduce_sums: sums", sums, count);
-    EKI_TRY(agree_on_call(tasks->fabric, "ek_reduce_sums", status,
-                          (uint64_t)count));
+    EKI_TRY(eki_collection_agree_on(tasks, status, (uint64_t)count,
+                                    "ek_reduce_sums: ranks differ in count"));
     join_workers(sums, count, workers);
     for (int first = 0; first < count; first += most)
         EKI_TRY(eki_fabric_mpi_sum(

@@ -88,32 +88,23 @@ void eki_collection_free_shared(ek_collection *tasks)
     tasks->shared.at = NULL;
 }
 
-static ek_status alloc_shared(ek_collection *tasks, size_t bytes, void **mine)
+ek_status ek_shared_alloc(ek_collection *tasks, size_t bytes, void **mine)
 {
     uint64_t *bytes_of = NULL;
     if (!mine)
-        return eki_error(EK_ERR_ARG, "ek_shared_alloc: mine is NULL");
+        return eki_collection_outcome(
+            tasks, eki_error(EK_ERR_ARG, "ek_shared_alloc: mine is NULL"));
     *mine = NULL;
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_shared_alloc: collection is NULL");
-    EKI_TRY(eki_collection_check_between(tasks, "ek_shared_alloc"));
-    /* A rank that does not come here is told of by those that wait. */
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_SHARED_ALLOC,
-                      tasks->iteration);
+    EKI_TRY(eki_collection_enter_call(tasks, "ek_shared_alloc",
+                                      EKI_CALLED_SHARED_ALLOC));
     ek_status status = eki_fabric_mpi_agree(
         tasks->fabric, check_shared(tasks, bytes, &bytes_of));
     if (status == EK_OK)
         status = share_parts(tasks, bytes, bytes_of);
     eki_free(bytes_of);
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     if (status == EK_OK)
         *mine = tasks->shared.at[tasks->fabric->rank];
-    return status;
-}
-
-ek_status ek_shared_alloc(ek_collection *tasks, size_t bytes, void **mine)
-{
-    return eki_collection_outcome(tasks, alloc_shared(tasks, bytes, mine));
+    return eki_collection_leave_call(tasks, status);
 }
 
 void *ek_shared_at(const ek_collection *tasks, int rank)

@@ -5,28 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-ek_status eki_collection_check_between(const ek_collection *tasks,
-                                       const char *call)
-{
-    if (tasks->state == EKI_STATE_VOID || eki_collection_is_busy())
-        return eki_error(EK_ERR_STATE,
-                         "%s: an iteration is open; allowed: between "
-                         "iterations",
-                         call);
-    /* Of a parallel region the first thread goes on, so that the other ranks
-     * hear of the mistake. */
-    if (!eki_team_is_first())
-        EKI_TRY(eki_collection_check_region(call));
-    if (eki_mpi_is_finalized())
-        return eki_error(EK_ERR_STATE, "%s: MPI is finalized already", call);
-    if (tasks->state == EKI_STATE_BROKEN)
-        return eki_error(EK_ERR_STATE,
-                         "%s: communication has failed before; only "
-                         "ek_tiles_destroy and ek_destroy are allowed",
-                         call);
-    return EK_OK;
-}
-
 static ek_status check_shape(const ek_tiles_shape *shape, ek_tiles_shape *taken)
 {
     *taken = (ek_tiles_shape)EK_TILES_SHAPE_INIT;
@@ -224,29 +202,19 @@ static ek_status make_on_all(ek_collection *tasks, const ek_tiles_shape *shape,
     return EK_OK;
 }
 
-static ek_status create_store(ek_collection *tasks, const ek_tiles_shape *shape,
-                              ek_tiles **made)
-{
-    if (!made)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL");
-    *made = NULL;
-    if (!tasks)
-        return eki_error(EK_ERR_ARG, "ek_tiles_create: collection is NULL");
-    EKI_TRY(eki_collection_check_between(tasks, "ek_tiles_create"));
-    /* A rank that does not come here is told of by those that wait. */
-    eki_lookout_enter(&tasks->lookout, EKI_CALLED_TILES_CREATE,
-                      tasks->iteration);
-    ek_status status = make_on_all(tasks, shape, made);
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
-    if (status == EK_OK)
-        warn_of_level(*made);
-    return status;
-}
-
 ek_status ek_tiles_create(ek_collection *tasks, const ek_tiles_shape *shape,
                           ek_tiles **tiles)
 {
-    return eki_collection_outcome(tasks, create_store(tasks, shape, tiles));
+    if (!tiles)
+        return eki_collection_outcome(
+            tasks, eki_error(EK_ERR_ARG, "ek_tiles_create: tiles is NULL"));
+    *tiles = NULL;
+    EKI_TRY(eki_collection_enter_call(tasks, "ek_tiles_create",
+                                      EKI_CALLED_TILES_CREATE));
+    ek_status status = make_on_all(tasks, shape, tiles);
+    if (status == EK_OK)
+        warn_of_level(*tiles);
+    return eki_collection_leave_call(tasks, status);
 }
 
 void ek_tiles_destroy(ek_tiles **made)

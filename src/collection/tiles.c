@@ -16,14 +16,14 @@ ek_status eki_collection_check_tile(const ek_tiles *tiles, int64_t tile,
     return EK_OK;
 }
 
-static ek_status check_store(const ek_tiles *tiles, const char *call)
+static ek_status check_alive(const ek_tiles *tiles, const char *call)
 {
     if (!tiles)
         return eki_error(EK_ERR_ARG, "%s: the store is NULL", call);
     if (!tiles->is_alive)
         return eki_error(EK_ERR_STATE, "%s: the store '%s' is destroyed", call,
                          tiles->shape.name);
-    return eki_collection_check_between(tiles->owner, call);
+    return EK_OK;
 }
 
 /* The values that this rank has. */
@@ -40,7 +40,8 @@ static ek_status store_outcome(const ek_tiles *tiles, ek_status status)
 static ek_status find_local(ek_tiles *tiles, int64_t tile, double **values,
                             int64_t *length)
 {
-    EKI_TRY(check_store(tiles, "ek_tiles_local"));
+    EKI_TRY(check_alive(tiles, "ek_tiles_local"));
+    EKI_TRY(eki_collection_check_between(tiles->owner, "ek_tiles_local"));
     EKI_TRY(eki_collection_check_region("ek_tiles_local"));
     EKI_TRY(eki_collection_check_tile(tiles, tile, "ek_tiles_local"));
     if (!values || !length)
@@ -65,21 +66,18 @@ ek_status ek_tiles_local(ek_tiles *tiles, int64_t tile, double **values,
     return store_outcome(tiles, find_local(tiles, tile, values, length));
 }
 
-/* A rank that does not come to CALLED is told of by those that wait. */
 static ek_status enter_call(ek_tiles *tiles, const char *call,
                             enum eki_called called)
 {
-    ek_status status = check_store(tiles, call);
-    if (status != EK_OK)
-        return store_outcome(tiles, status);
-    eki_lookout_enter(&tiles->owner->lookout, called, tiles->owner->iteration);
-    return EK_OK;
+    ek_status status = check_alive(tiles, call);
+    return status == EK_OK
+               ? eki_collection_enter_call(tiles->owner, call, called)
+               : store_outcome(tiles, status);
 }
 
 static ek_status leave_call(ek_tiles *tiles, ek_status status)
 {
-    eki_lookout_leave(&tiles->owner->lookout, eki_clock_ns());
-    return store_outcome(tiles, status);
+    return eki_collection_leave_call(tiles->owner, status);
 }
 
 ek_status ek_tiles_fill(ek_tiles *tiles, double value)
