@@ -119,9 +119,9 @@ EK_API ek_status ek_set_data_blocks(ek_collection *tasks, ek_function function,
 /**
  * Say where the block with an index is on this rank, the home of its task.
  *
- * It holds until the next call for this index: call again when the block has
- * moved, or has another length.  A block may be empty: @p address NULL, 0
- * bytes.
+ * What the call says holds until the next call for this index: call again when
+ * the block has moved, or has another length.  A block may be empty: @p address
+ * NULL, 0 bytes.
  * @param[in] index    0 or more.
  * @param[in] address  Borrowed.
  * @param[in] bytes    0 ... bytes_max of ek_set_data_blocks().
@@ -139,8 +139,8 @@ EK_API ek_status ek_set_block(ek_collection *tasks, ek_function function,
 /**
  * Data of the running task.
  * @return Away, what unpack_input returned, valid until the task ends.  At
- * home, the task's block.  NULL: the task is at home and has no block, or its
- *         function has no data.
+ *         home, the task's block.  NULL: the task is at home and has no block,
+ *         or its function has no data.
  * Call:    From a running task, or after the ek_next() that fetched it.
  * Threads: The one that runs the task.
  */

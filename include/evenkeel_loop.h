@@ -27,9 +27,9 @@ extern "C" {
 /**
  * Let the tasks of a function be the indices 0 ... @p n - 1.
  *
- * The payload of each task is its int64_t index.  The call deals the indices in
- * blocks to the workers of all ranks, in the order of ranks.  Indices that have
- * not run take O(1) memory.
+ * The payload of each task is its int64_t index.  The call deals equal parts of
+ * the indices to the workers of all ranks, in the order of ranks.  Indices that
+ * have not run take O(1) memory.
  *
  * A later call changes @p n.  Indices that stay keep their place and durations,
  * and those that were discarded stay away.  Indices from @p n on go.  New ones
@@ -63,9 +63,9 @@ typedef int ek_for_fn(ek_worker *worker, int64_t i, void *context);
  * Run a function for each index 0 ... @p n - 1, on the workers of all ranks.
  *
  * The first call with a communicator and function makes a collection, which
- * later calls find.  So each index starts where it ran before.  @p n may change
- * from call to call, as by ek_set_range().  MPI_Comm_free() and MPI_Finalize()
- * destroy these collections.
+ * later calls find.  Each index therefore starts where it ran before.  @p n may
+ * change from call to call, as by ek_set_range().  MPI_Comm_free() and
+ * MPI_Finalize() destroy these collections.
  *
  * The environment sets options.  The collections of a communicator are named
  * loop1, loop2, ...
@@ -90,7 +90,7 @@ EK_API ek_status ek_for(MPI_Comm comm, int64_t n, ek_for_fn *fn, void *context);
  *
  * Each rank combines its workers in their order, then MPI_Allreduce() combines
  * the ranks.  Tasks run on other workers each time, so sums of doubles differ
- * in their last digits: ek_reduce_sums() has none of these differences.
+ * in their last digits; those of ek_reduce_sums() do not.
  * @param[in,out] values  [ek_rank_workers()][@p count]: the part of each worker
  *                        of this rank.  Afterwards the first @p count are the
  *                        result, on every rank, and the others zero bytes.

@@ -40,8 +40,8 @@ typedef struct ek_task {
     bool is_new;     /**< In callbacks: its data moves to a new home. */
     bool has_run;    /**< In visits before ek_restore(): it ran on this rank in
                           the last iteration. */
-    bool starts_run; /**< From ek_next(): the index is not above that of the
-                          worker's task before, or there was none. */
+    bool starts_run; /**< From ek_next(): false if the worker's task before was
+                          of this function, and had a lower index. */
 } ek_task;
 
 /** Receives a task; returns false to remove it from the collection. */
