@@ -534,7 +534,8 @@ contains
             tasks%functions = [tasks%functions, function_name(name, number)]
     end function
 
-    ! The number of a function.  A new one has no body: ek_next() fetches.
+    ! The number of a function.  A new function has no body: ek_next() hands
+    ! out its tasks.
     integer(c_int) function find(tasks, name, number) result(status)
         type(ek_tasks), intent(inout) :: tasks
         character(*), intent(in) :: name
@@ -652,8 +653,8 @@ contains
 
     ! ---- iterations
 
-    ! BEFORE: a failure before, which counts.  A report is always made, so
-    ! that ek_get() finds figures.
+    ! BEFORE is the failure that has led here, or EK_OK.  ek_get() finds figures
+    ! because a report is always made.
     integer(c_int) function end_iteration(handle, state, before) result(status)
         type(c_ptr), intent(in) :: handle
         integer(c_int), intent(inout) :: state
@@ -820,8 +821,8 @@ contains
         status = refuse(tasks, trim(text))
     end function
 
-    ! Fetch, if this takes nothing else than C's ek_next() and finds a number.
-    ! Otherwise what was fetched is held for fetch().
+    ! Fetch a number by one call of C, in a pass that is open.  Whatever else
+    ! this call brings is held for fetch().
     logical function is_at_hand(tasks, ierr)
         type(ek_tasks), intent(inout) :: tasks
         class(*), intent(in), optional :: ierr
@@ -833,7 +834,7 @@ contains
         if (.not. is_at_hand) tasks%is_held = .true.
     end function
 
-    ! STATUS: of what is held, and afterwards of this call.
+    ! STATUS is that of what is held, and afterwards that of this call.
     logical function fetch(handle, state, task, here, is_held, status) &
         result(found)
         type(c_ptr), intent(in) :: handle

@@ -383,7 +383,7 @@ class _Loop:
         return ctypes.c_void_p(self.task.worker)
 
     def numbers(self, n: int) -> Iterator[int]:
-        """Those of 0 ... n - 1 that this rank runs.  Collective."""
+        """Yield the numbers of 0 ... n - 1 that this rank runs.  Collective."""
         _check(self.library.ek_set_range(self.tasks, self.function,
                                          ctypes.c_int64(n)))
         self.n = n
@@ -398,7 +398,7 @@ class _Loop:
             _check(status)
 
     def rows(self) -> Iterator[Task]:
-        """The tasks that this rank runs.  Collective."""
+        """Yield the tasks that this rank runs.  Collective."""
         with self:
             self.ran = None
             while True:
@@ -492,8 +492,8 @@ class Tasks:
     def range(self, n: int, name: str = "range") -> Iterator[int]:
         """Yield the indices 0 ... n - 1, each on one rank, in any order.
 
-        The first loop deals them in blocks.  A later loop of the same name
-        starts where its indices ran before.  A loop that is left early, by
+        The first loop deals equal parts to all ranks.  A later loop of the same
+        name starts where its indices ran before.  A loop that is left early, by
         break or an exception, fails on all ranks; after stop() it may be left.
         Collective."""
         return self._loop_of(name).numbers(n)
