@@ -79,7 +79,7 @@ class _RemoteTraceback(Exception):
 
 
 def _bytes_at(address: Optional[int], size: int) -> Any:
-    """An array of NumPy over memory of somebody else."""
+    """An array of NumPy over memory that others own."""
     import numpy
     return numpy.frombuffer((ctypes.c_char * size).from_address(address or 0),
                             numpy.uint8) if size else numpy.empty(0, "u1")
@@ -337,7 +337,7 @@ class _Loop:
         self.ran: Optional[list[int]] = []
         self.n = 0                      # of the range
         self.is_stopped = False
-        # A loop that skips to a number is not written with range().
+        # check=False: loops that skip to an index are not written with range().
         self.tasks = owner._comm.create({"name": name, "workers": 1,
                                          "check": False, **options})
         self.function = self.register(name)
@@ -379,11 +379,11 @@ class _Loop:
             self.owner._failure = failure
 
     def worker(self) -> ctypes.c_void_p:
-        """Who runs the task."""
+        """The worker of the running task."""
         return ctypes.c_void_p(self.task.worker)
 
-    def numbers(self, n: int) -> Iterator[int]:
-        """Yield the numbers of 0 ... n - 1 that this rank runs.  Collective."""
+    def indices(self, n: int) -> Iterator[int]:
+        """Yield the indices of 0 ... n - 1 that this rank runs.  Collective."""
         _check(self.library.ek_set_range(self.tasks, self.function,
                                          ctypes.c_int64(n)))
         self.n = n
@@ -392,9 +392,9 @@ class _Loop:
         with self:
             ran = self.ran.append
             while not (status := next_task(tasks, here, place)) and task.worker:
-                number = task._payload[0]
-                ran(number)
-                yield number
+                index = task._payload[0]
+                ran(index)
+                yield index
             _check(status)
 
     def rows(self) -> Iterator[Task]:
@@ -496,7 +496,7 @@ class Tasks:
         name starts where its indices ran before.  A loop that is left early, by
         break or an exception, fails on all ranks; after stop() it may be left.
         Collective."""
-        return self._loop_of(name).numbers(n)
+        return self._loop_of(name).indices(n)
 
     def map(self, f: Callable[[Any], Any], items: Iterable[Any],
             root: Optional[int] = None, name: str = "map") -> Any:
@@ -515,7 +515,7 @@ class Tasks:
         failures: list[tuple[int, bytes]] = []
         loop = self._loop_of(name)
         try:
-            for i in loop.numbers(len(items)):
+            for i in loop.indices(len(items)):
                 try:
                     data = pickle.dumps(f(items[i]))
                     _check(loop.library.ek_set_result(
@@ -543,19 +543,19 @@ class Tasks:
     def allreduce(self, array: Any, ran: Optional[list[int]] = None) -> Any:
         """Set array[i] on all ranks to its value where i ran; return the array.
 
-        The numbers i are those of the last loop of range() or map().  After a
-        loop over tasks of add(), `ran` has the numbers that this rank has set.
+        The indices i are those of the last loop of range() or map().  After a
+        loop over tasks of add(), `ran` has the indices that this rank has set.
         The array is a list, or an array of NumPy whose first axis they count.
         An element whose i did not run stays.  Collective."""
         self._ready()
         if ran is None:
             ran = self._loop.ran if self._loop else None
             if ran is None:
-                raise ValueError("allreduce: the last loop has no numbers; "
+                raise ValueError("allreduce: the last loop has no indices; "
                                  "pass a list of those that this rank has set")
             if len(array) < self._loop.n:
                 raise ValueError(f"allreduce: {len(array)} elements; the last "
-                                 f"loop had {self._loop.n} numbers")
+                                 f"loop had {self._loop.n} indices")
         if hasattr(array, "dtype") and not array.dtype.hasobject:
             import numpy
             has_run = numpy.zeros(len(array), bool)
@@ -611,13 +611,13 @@ class Tasks:
             raise ValueError("block: not in one piece, or not to be written")
         if not self._block_bytes:
             raise ValueError("block: needs Tasks(block_bytes=...)")
-        loop, number = self._task_loop(), ctypes.c_int64(index)
+        loop, payload = self._task_loop(), ctypes.c_int64(index)
         _check(loop.library.ek_set_block(
-            loop.tasks, loop.block_function, number,
+            loop.tasks, loop.block_function, payload,
             ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)))
         if index not in loop.blocks:
             _check(loop.library.ek_add_task(
-                loop.tasks, loop.block_function, ctypes.byref(number),
+                loop.tasks, loop.block_function, ctypes.byref(payload),
                 ctypes.c_size_t(8), None))
         loop.blocks[index] = array
 

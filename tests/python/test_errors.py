@@ -144,7 +144,7 @@ def test_outside():
             pass
         expect_error(tasks.stop, "no task is running")
         # All ranks refuse what one alone would stumble over.
-        expect_error(lambda: tasks.allreduce([0, 0]), "2 elements", "3 numbers",
+        expect_error(lambda: tasks.allreduce([0, 0]), "2 elements", "3 indices",
                      kind=ValueError)
         for root in (ranks, -1, [2]):
             expect_error(lambda: tasks.map(abs, [1], root), "allowed: 0 ... ",
