@@ -37,7 +37,11 @@ EK_API ek_status ek_create_f(MPI_Fint comm, const ek_options *options,
 EK_API ek_status ek_create_text(MPI_Fint comm, const char *options,
                                 ek_collection **tasks);
 
-/** End all ranks, as a failing call with on_error=abort does. */
+/**
+ * End all ranks, as a failing call with on_error=abort does; never returns.
+ * Call:    Local.
+ * Threads: Any.
+ */
 EK_API void ek_abort(void);
 
 #ifdef __cplusplus
