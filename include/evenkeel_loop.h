@@ -89,8 +89,8 @@ EK_API ek_status ek_for(MPI_Comm comm, int64_t n, ek_for_fn *fn, void *context);
  * Combine values of all workers of all ranks.
  *
  * Each rank combines its workers in their order, then MPI_Allreduce() combines
- * the ranks.  Tasks run on other workers each time, so sums of doubles differ
- * in their last digits; those of ek_reduce_sums() do not.
+ * the ranks.  Tasks run on other workers each time.  Sums of doubles therefore
+ * differ in their last digits; those of ek_reduce_sums() do not.
  * @param[in,out] values  [ek_rank_workers()][@p count]: the part of each worker
  *                        of this rank.  Afterwards the first @p count are the
  *                        result, on every rank, and the others zero bytes.

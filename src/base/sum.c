@@ -44,7 +44,7 @@ static inline void add_bits(ek_sum *sum, uint64_t bits)
         add_odd(sum, bits);
         return;
     }
-    /* The smallest doubles have no leading 1, and the exponent after theirs. */
+    /* The smallest doubles have no leading 1, and share the next exponent. */
     if (EKI_LIKELY(exponent != 0)) {
         mantissa |= UINT64_C(1) << MANTISSA_BITS;
         exponent--;
@@ -104,7 +104,8 @@ static bool has_bits_below(const ek_sum *sum, int end)
     return rest > 0 && bits_of(sum, end - rest, rest) != 0;
 }
 
-/* Of a sum that is not negative, to the nearest; of two, to the even one. */
+/* Round a sum that is not negative to the nearest double; a tie goes to the
+ * even one. */
 static double round_positive(const ek_sum *sum)
 {
     int lowest = leading_bit(sum) - MANTISSA_BITS;

@@ -16,7 +16,8 @@ enum {
     /* Limb i is worth 2^(32 i) of the smallest double above 0.  Once carries
      * are propagated all but the last are in 0 ... 2^32 - 1. */
     EKI_SUM_DIGITS = 68,
-    /* ... then, counts: values since then, infinities, what is no number. */
+    /* Behind the digits: values added since the last carry, and how many
+     * infinities of each sign and NaNs were added. */
     EKI_SUM_ADDED = EKI_SUM_DIGITS,
     EKI_SUM_ABOVE,
     EKI_SUM_BELOW,

@@ -179,7 +179,7 @@ bool eki_collection_begin_data(struct ek_worker *worker);
 /* Whether CALL may say something of the data of FUNCTION now. */
 ek_status eki_collection_check_data(const ek_collection *tasks,
                                     const char *call, ek_function function);
-/* Its tasks have data, with OPS, of which all but bytes_max is right. */
+/* Give tasks of FUNCTION data, by OPS that were checked but for bytes_max. */
 ek_status eki_collection_set_data(ek_collection *tasks, ek_function function,
                                   const ek_data_ops *ops);
 /* NULL: they have none. */
@@ -188,7 +188,7 @@ const ek_data_ops *eki_collection_data_of(const ek_collection *tasks,
 /* Append to LINE, of EKI_DESCRIBED_BYTES, what data FUNCTION has. */
 void eki_collection_describe_data(const ek_collection *tasks, int function,
                                   char *line);
-/* What ek_shared_alloc() has made; nothing is harmless. */
+/* Free what ek_shared_alloc() has made, if anything. */
 void eki_collection_free_shared(ek_collection *tasks);
 /* After the engine. */
 void eki_collection_free_callbacks(ek_collection *tasks);
@@ -210,7 +210,7 @@ void eki_tool_close(ek_collection *tasks);
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole);
 
-/* The results that the program has gathered. */
+/* Free what ek_gather() has made, if anything. */
 void eki_collection_free_gathered(ek_collection *tasks);
 /* ek_process(), which tells all ranks of an error BEFORE it. */
 ek_status eki_collection_process(ek_collection *tasks,

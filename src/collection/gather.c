@@ -39,7 +39,7 @@ static int64_t stream_bytes_of(const struct share *share)
            (int64_t)eki_in_units((size_t)share->bytes);
 }
 
-/* Room for BYTES, whose content may go; false: no memory. */
+/* Make room for BYTES; what was there goes.  False: no memory. */
 static bool renew_room(struct room *room, size_t bytes)
 {
     if (bytes <= room->size)
@@ -51,7 +51,7 @@ static bool renew_room(struct room *room, size_t bytes)
     return room->bytes != NULL;
 }
 
-/* What every rank needs; once. */
+/* Make what every rank needs, once. */
 static ek_status open_gathered(ek_collection *tasks)
 {
     size_t size = (size_t)tasks->topology->size;
@@ -188,7 +188,7 @@ static size_t block_bytes(const struct share *all)
            (size_t)(2 * all->count + 1) * sizeof(int64_t);
 }
 
-/* Room for the streams of all, or for that of this rank; and for the block. */
+/* Make room for the streams of all ranks, or of this one, and for the block. */
 static ek_status make_rooms(ek_collection *tasks, const struct share *all,
                             bool is_maker, bool has_block)
 {
@@ -268,7 +268,7 @@ static ek_status fill_block(struct eki_gathered *gathered, int size,
     return EK_OK;
 }
 
-/* The streams to the root, and the block to where it is wanted. */
+/* Send streams to the root, and the block to where it is wanted. */
 static ek_status move_results(ek_collection *tasks,
                               const struct request *request,
                               const struct share *all)

@@ -5,8 +5,7 @@
 
 #include <inttypes.h>
 
-/* What this rank has to say before others are asked; *BYTES_OF, of all ranks.
- */
+/* Whether this rank can take part; makes room for what all ranks want. */
 static ek_status check_shared(ek_collection *tasks, size_t bytes,
                               uint64_t **bytes_of)
 {
@@ -26,7 +25,7 @@ static ek_status check_shared(ek_collection *tasks, size_t bytes,
                      : eki_error(EK_ERR_NOMEM, "no memory for %zu ranks", size);
 }
 
-/* Whole lines, and a place of its own for who wants none. */
+/* Whole lines.  A rank that wants no bytes has one, too, to have an address. */
 static size_t place_bytes(uint64_t bytes)
 {
     return ((size_t)bytes / EKI_LINE + (bytes % EKI_LINE != 0 || bytes == 0)) *
@@ -50,7 +49,7 @@ static unsigned char **lay_out(const ek_collection *tasks,
     return at;
 }
 
-/* All that the own node has. */
+/* Bytes of all ranks of this node. */
 static size_t node_bytes(const ek_collection *tasks, const uint64_t *bytes_of)
 {
     const int *nodes = eki_fabric_mpi_nodes(tasks->fabric);
@@ -62,7 +61,7 @@ static size_t node_bytes(const ek_collection *tasks, const uint64_t *bytes_of)
     return bytes;
 }
 
-/* All ranks have agreed to; collective. */
+/* Collective, once all ranks can take part. */
 static ek_status share_parts(ek_collection *tasks, uint64_t bytes,
                              uint64_t *bytes_of)
 {

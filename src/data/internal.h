@@ -244,7 +244,7 @@ void eki_carrier_free(struct eki_carrier *carrier, struct eki_data_op *op);
 /* Why there is no input, or no object. */
 #define EKI_CARRIER_SAYS 96 /* bytes */
 void eki_carrier_say(const struct eki_data_op *op, char *text);
-/* That the block is missing at its home, RANK, of the task with this payload.
+/* Write to TEXT that the task with this payload has no block at home, on RANK.
  */
 void eki_block_say(const void *payload, size_t bytes, int rank, char *text);
 /* The block of the task that WORKER runs at home; address NULL, and 0 bytes:

@@ -40,8 +40,9 @@ enum eki_called {
     EKI_CALLED_GATHER
 };
 
-/* Whether no rank gets out of a call before all are in it, and then waits for
- * nobody but them: what a rank has gathered it visits, or sorts, alone. */
+/* Whether no rank returns from a call before all are in it, and whoever waits
+ * in it waits for a rank that has not come.  In calls that gather, ranks also
+ * wait for the one that visits, or sorts, what has come. */
 static inline bool eki_called_is_shared(enum eki_called called)
 {
     return called >= EKI_CALLED_SHARED_ALLOC &&

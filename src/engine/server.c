@@ -168,8 +168,8 @@ static void note_polled(struct eki_engine *engine)
                               memory_order_relaxed);
 }
 
-/* Of ranks whose workers are held nobody looks at the others, and a rank whose
- * call is another one may have nothing to say. */
+/* While workers are held, nobody else looks at other ranks, and a rank that has
+ * made another call may send nothing. */
 static void compare_signatures(struct eki_engine *engine)
 {
     for (int rank = 0; rank < engine->topology->node_ranks; rank++) {

@@ -222,7 +222,7 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* That of a range is its first index. */
+/* The number of a range is its first index. */
 static int64_t number_in_order(const struct eki_slot *slot)
 {
     struct eki_range range;
@@ -232,7 +232,7 @@ static int64_t number_in_order(const struct eki_slot *slot)
     return range.first;
 }
 
-/* The lowest number of the first function is the last one, which starts first.
+/* The last slot starts first: it has the lowest number of the first function.
  */
 static int compare_numbers(const void *a, const void *b)
 {
