@@ -12,7 +12,7 @@
 /* Read up to two numbers at the head of a file; returns how many. */
 static int read_numbers(const char *folder, const char *file, double *numbers)
 {
-    char name[2 * PATH_MAX];
+    char name[2 * PATH_MAX + 32]; /* the folder and the file */
     snprintf(name, sizeof name, "%s/%s", folder, file);
     FILE *stream = fopen(name, "re");
     int count =
