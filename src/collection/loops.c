@@ -45,7 +45,6 @@ static ek_status make_loop(MPI_Comm comm, ek_for_fn *fn, int count,
 {
     char name[24];
     ek_options options = EK_OPTIONS_INIT;
-    ek_function function;
     snprintf(name, sizeof name, "loop%d", count + 1);
     options.name = name;
     EKI_TRY(ek_create(comm, &options, made));
@@ -53,7 +52,7 @@ static ek_status make_loop(MPI_Comm comm, ek_for_fn *fn, int count,
     loops = *made;
     eki_fabric_mpi_at_free((*made)->fabric, end_with_comm);
     eki_lookouts_at_end(end_with_mpi);
-    return ek_register(*made, "index", run_index, &(*made)->loop, &function);
+    return EK_OK;
 }
 
 /* *FOUND is NULL where all ranks have failed. */
@@ -73,6 +72,11 @@ static ek_status find_loop(MPI_Comm comm, ek_for_fn *fn, ek_collection **found)
 static ek_status run_for(ek_collection *tasks, int64_t n, void *context,
                          ek_status status, struct eki_caller caller)
 {
+    ek_function function;
+    /* The first call, or the last one had no memory for that here. */
+    if (status == EK_OK && tasks->engine->function_count == 0)
+        status =
+            ek_register(tasks, "index", run_index, &tasks->loop, &function);
     if (status == EK_OK)
         status = eki_collection_set_range(tasks, caller.name, 0, n);
     tasks->loop.context = context;

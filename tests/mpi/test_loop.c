@@ -536,6 +536,27 @@ static void bad_loops_are_refused(void)
     MPI_Comm_free(&all);
 }
 
+/* Whatever allocation of the first call fails, on rank 0: later ones work. */
+static void loops_without_memory_begin_again(void)
+{
+    int64_t failed = 1;
+    for (int64_t n = 1; failed > 0; n++) {
+        MPI_Comm all;
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        eki_memory_fail(job_rank == 0 ? n : 0);
+        failed = ek_for(all, 50, loop_index, &ran) != EK_OK;
+        eki_memory_fail(0);
+        CHECK_EQ_INT(job_sum(failed), failed * job_size);
+        /* Ranks may differ in what they have dealt. */
+        if (failed)
+            (void)ek_for(all, 50, loop_index, &ran);
+        forget();
+        JOB_OK(ek_for(all, 50, loop_index, &ran));
+        check_ran(50);
+        MPI_Comm_free(&all);
+    }
+}
+
 static void loops_that_differ_are_told(void)
 {
     if (job_size == 1)
@@ -590,6 +611,7 @@ int main(int argc, char **argv)
     JOB_RUN(loops_end_with_their_communicator);
     JOB_RUN(failing_loops_go_on);
     JOB_RUN(bad_loops_are_refused);
+    JOB_RUN(loops_without_memory_begin_again);
     JOB_RUN(loops_that_differ_are_told);
     return finish();
 }
