@@ -240,7 +240,7 @@ static ek_status explain_mismatch(ek_collection *tasks)
 static ek_status task_error(const ek_collection *tasks,
                             const struct eki_error *error)
 {
-    char text[sizeof error->text];
+    char text[sizeof error->text], index[32] = "";
     const struct eki_engine *engine = tasks->engine;
     const char *name =
         error->function >= 0 && error->function < engine->function_count
@@ -252,10 +252,12 @@ static ek_status task_error(const ek_collection *tasks,
         if (eki_is_control(*at))
             *at = ' ';
     }
+    if (error->index >= 0)
+        snprintf(index, sizeof index, "index %lld, ", (long long)error->index);
     return eki_error(EK_ERR_TASK,
-                     "task %llu (home worker %d) of function '%s' failed on "
+                     "%stask %llu (home worker %d) of function '%s' failed on "
                      "worker %d with code %d%s%s",
-                     (unsigned long long)(error->id & (EKI_NUMBERS - 1)),
+                     index, (unsigned long long)(error->id & (EKI_NUMBERS - 1)),
                      eki_id_home(error->id), name, error->worker, error->code,
                      text[0] ? ": " : "", text);
 }

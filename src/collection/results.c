@@ -10,14 +10,9 @@ enum {
 /* Note in RECORD which task runs. */
 static void describe(const struct ek_worker *worker, struct eki_result *record)
 {
-    const struct eki_slot *slot = eki_worker_current(worker);
     record->function = eki_worker_function(worker);
-    if (!slot)
-        record->index = eki_piece_index(&worker->piece) - 1;
-    else if (slot->bytes == sizeof record->index)
-        memcpy(&record->index, slot->payload, sizeof record->index);
-    else
-        record->index = (int64_t)slot->id;
+    if (!eki_worker_index(worker, &record->index))
+        record->index = (int64_t)eki_worker_task_id(worker);
 }
 
 /* More room, for a result of BYTES at FIRST; false: no memory. */

@@ -135,6 +135,7 @@ static bool fits_error(const struct eki_decode *decode,
            eki_fits(decode, "worker", error->worker, -1,
                     decode->engine->topology->workers - 1) &&
            eki_fits(decode, "function", error->function, -1, UINT16_MAX) &&
+           eki_fits(decode, "index", error->index, -1, INT64_MAX) &&
            eki_fits_one(decode, "end of the text", end != NULL, true);
 }
 

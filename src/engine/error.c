@@ -39,18 +39,36 @@ static void store_error(struct eki_engine *engine, struct eki_errors *errors,
                           memory_order_relaxed);
 }
 
+bool eki_worker_index(const struct ek_worker *worker, int64_t *index)
+{
+    const struct eki_slot *slot = eki_worker_current(worker);
+    if (slot && slot->bytes != sizeof *index)
+        return false;
+    if (slot)
+        memcpy(index, slot->payload, sizeof *index);
+    else
+        *index = eki_piece_index(&worker->piece) - 1;
+    return true;
+}
+
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text)
 {
     const struct eki_slot *slot = eki_worker_current(worker);
-    struct eki_error error = {
-        .status = status, .worker = worker->id, .code = code, .function = -1};
+    struct eki_error error = {.status = status,
+                              .worker = worker->id,
+                              .code = code,
+                              .function = -1,
+                              .index = -1};
     if (slot)
         error.function = slot->function;
     else if (worker->piece.first >= 0)
         error.function = worker->piece.function;
-    if (error.function >= 0)
+    if (error.function >= 0) {
         error.id = eki_worker_task_id(worker);
+        if (worker->engine->functions[error.function].indices > 0)
+            eki_worker_index(worker, &error.index);
+    }
     store_error(worker->engine, &worker->words->errors, &error, text);
 }
 
@@ -72,7 +90,8 @@ static void set_rank_error(struct eki_engine *engine, ek_status status,
                               .worker = engine->workers[0]->id,
                               .code = code,
                               .function = slot ? slot->function : -1,
-                              .id = slot ? slot->id : 0};
+                              .id = slot ? slot->id : 0,
+                              .index = -1};
     store_error(engine, &engine->rank_words[rank].errors, &error, text);
     eki_set_stop(engine);
 }
@@ -122,8 +141,10 @@ void eki_note_refusal(struct eki_engine *engine, const struct eki_error *error)
 
 void eki_engine_refuse(struct eki_engine *engine, const char *format, ...)
 {
-    struct eki_error error = {
-        .status = EK_ERR_MPI, .worker = engine->workers[0]->id, .function = -1};
+    struct eki_error error = {.status = EK_ERR_MPI,
+                              .worker = engine->workers[0]->id,
+                              .function = -1,
+                              .index = -1};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error.text, sizeof error.text, format, arguments);

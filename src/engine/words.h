@@ -21,7 +21,8 @@ struct eki_error {
     int32_t worker;
     int32_t code;
     int32_t function;
-    uint64_t id; /* of the task */
+    uint64_t id;   /* of the task */
+    int64_t index; /* of ek_set_range(); -1: none */
     char text[160];
 };
 

@@ -419,6 +419,8 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
 void eki_worker_arrive(struct ek_worker *worker, uint64_t now);
 /* No thread will come for the worker; once in a phase. */
 void eki_worker_give_up(struct ek_worker *worker);
+/* The index that runs, of a range or a payload of 8 bytes; false: neither. */
+bool eki_worker_index(const struct ek_worker *worker, int64_t *index);
 /* The current task fails; before it ends. */
 void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
 /* After a failure, a mark or a non-zero return of the current task. */

@@ -491,6 +491,25 @@ static void loops_end_with_their_communicator(void)
     unsetenv("EVENKEEL_REPORT");
 }
 
+static int fail_at(ek_worker *worker, int64_t i, void *context)
+{
+    (void)worker;
+    return i == *(const int64_t *)context;
+}
+
+/* In a first iteration, as part of a range, and in a later one, alone. */
+static void failures_tell_the_index(void)
+{
+    int64_t bad = 137;
+    JOB_STATUS(ek_for(MPI_COMM_WORLD, 300, fail_at, &bad), EK_ERR_TASK);
+    check_told("index 137, task ");
+    bad = -1;
+    JOB_OK(ek_for(MPI_COMM_WORLD, 300, fail_at, &bad));
+    bad = 29;
+    JOB_STATUS(ek_for(MPI_COMM_WORLD, 300, fail_at, &bad), EK_ERR_TASK);
+    check_told("index 29, task ");
+}
+
 static void failing_loops_go_on(void)
 {
     int code = 7;
@@ -609,6 +628,7 @@ int main(int argc, char **argv)
     JOB_RUN(loops_run_each_index_once);
     JOB_RUN(loops_remember_places);
     JOB_RUN(loops_end_with_their_communicator);
+    JOB_RUN(failures_tell_the_index);
     JOB_RUN(failing_loops_go_on);
     JOB_RUN(bad_loops_are_refused);
     JOB_RUN(loops_without_memory_begin_again);
