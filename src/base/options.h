@@ -82,7 +82,8 @@ enum eki_order {
     EKI_ORDER_EXECUTED,
     EKI_ORDER_REVERSED,
     EKI_ORDER_ORIGINAL,
-    EKI_ORDER_ASCENDING /* by eki_slot_number(), in every iteration */
+    EKI_ORDER_ASCENDING, /* by eki_slot_number(), in every iteration */
+    EKI_ORDER_COUNTED    /* the same for a counter, which begins at the base */
 };
 
 enum eki_deque_option {

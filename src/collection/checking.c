@@ -118,6 +118,10 @@ void eki_collection_check_order(ek_collection *tasks, int here,
                                 const ek_task *task)
 {
     int64_t number, before = eki_team_number_before(tasks->team, here);
+    bool is_checked = tasks->engine->setup.is_checked;
+    /* Who asks for that order knows. */
+    if (tasks->settings.options.order == EKI_ORDER_ASCENDING && !is_checked)
+        return;
     memcpy(&number, task->payload, sizeof number);
     if (number < 0 || before > NUMBER_MOST || number >= before)
         return;
@@ -127,8 +131,8 @@ void eki_collection_check_order(ek_collection *tasks, int here,
                                  memory_order_relaxed))
         return;
     eki_log(
-        tasks->engine->setup.is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO,
-        tasks->fabric->rank, tasks->fabric->size, "check",
+        is_checked ? EK_LEVEL_WARN : EK_LEVEL_INFO, tasks->fabric->rank,
+        tasks->fabric->size, "check",
         "ek_next: numbers of '%s' came in descending order (%lld after "
         "%lld): a loop that skips to the next number, such as 'if (ij == "
         "next)', misses tasks; a loop that computes from the number itself, "

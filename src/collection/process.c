@@ -37,6 +37,21 @@ static ek_status check_scheme(const ek_collection *tasks,
                      eki_option_choice_name("steal", (int)scheme->policy), why);
 }
 
+/* What was restored is in order, but for numbers that are to ascend. */
+static ek_status order_seeds(ek_collection *tasks, bool is_counted)
+{
+    bool ascends = tasks->settings.options.order == EKI_ORDER_ASCENDING;
+    enum eki_order order = !ascends     ? EKI_ORDER_LONGEST
+                           : is_counted ? EKI_ORDER_COUNTED
+                                        : EKI_ORDER_ASCENDING;
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        if (ascends || tasks->engine->workers[here]->local.has_hints)
+            EKI_TRY(
+                eki_engine_restore_worker(tasks->engine, here, order, NULL));
+    }
+    return EK_OK;
+}
+
 /* Make the seeds ready.  An error here may be this rank's alone: the phase
  * shares it. */
 static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
@@ -46,13 +61,7 @@ static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
     EKI_TRY(check_scheme(tasks, scheme));
     EKI_TRY(eki_collection_join_stores(tasks));
     EKI_TRY(eki_collection_gather(tasks));
-    bool ascends = tasks->settings.options.order == EKI_ORDER_ASCENDING;
-    for (int here = 0; here < tasks->topology->workers_here; here++) {
-        if (ascends || tasks->engine->workers[here]->local.has_hints)
-            EKI_TRY(eki_engine_restore_worker(
-                tasks->engine, here,
-                ascends ? EKI_ORDER_ASCENDING : EKI_ORDER_LONGEST, NULL));
-    }
+    EKI_TRY(order_seeds(tasks, scheme->policy == EK_STEAL_COUNTER));
     return tasks->engine->pinned.local.has_hints
                ? eki_engine_restore_pinned(tasks->engine, NULL)
                : EK_OK;

@@ -284,6 +284,13 @@ static bool choose_array(struct eki_sort *sort, bool *is_log)
     return true;
 }
 
+static struct eki_span all_seeds(const struct eki_sort *sort)
+{
+    unsigned char *seeds = sort->local->seeds;
+    return (struct eki_span){seeds,
+                             seeds + sort->kept * sort->local->slot_bytes};
+}
+
 bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
 {
     struct eki_local *local = sort->local;
@@ -295,10 +302,7 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
         gather_in_order(sort, is_log);
         renew_all(sort);
         if (order == EKI_ORDER_REVERSED)
-            reverse_slots(sort,
-                          (struct eki_span){
-                              local->seeds,
-                              local->seeds + sort->kept * local->slot_bytes});
+            reverse_slots(sort, all_seeds(sort));
     } else if (done) {
         gather_any(sort);
         if (order == EKI_ORDER_LONGEST)
@@ -308,8 +312,10 @@ bool eki_sort_in_place(struct eki_sort *sort, enum eki_order order)
     }
     if (done && order == EKI_ORDER_ORIGINAL)
         sort_slots(sort, compare_ids);
-    else if (done && order == EKI_ORDER_ASCENDING)
+    else if (done && order >= EKI_ORDER_ASCENDING)
         sort_slots(sort, compare_numbers);
+    if (done && order == EKI_ORDER_COUNTED)
+        reverse_slots(sort, all_seeds(sort));
     eki_free(sort->places);
     eki_free(sort->hand);
     return done;

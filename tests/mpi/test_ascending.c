@@ -148,12 +148,13 @@ static void loops_that_begin_anew_miss_nothing(void)
     ek_destroy(&loop.tasks);
 }
 
-/* What is stolen ascends, too: tasks in order of their costs would have a run
- * for every second one. */
+/* What is stolen, or drawn, ascends, too: tasks in order of their costs would
+ * have a run for every second one. */
 static void stolen_tasks_ascend(void)
 {
-    for (int is_range = 0; is_range < 2; is_range++) {
-        ek_collection *tasks = make("random", is_range);
+    for (int is_range = 0; is_range < 4; is_range++) {
+        ek_collection *tasks =
+            make(is_range < 2 ? "random" : "counter", is_range % 2);
         for (int i = 0; i < 4; i++) {
             CHECK(iterate(tasks) <= PAIRS / 3);
             JOB_OK(ek_restore(tasks, policies[i], NULL));
