@@ -651,7 +651,11 @@ class collection
                 const std::string name = "loop" + std::to_string(number);
                 wanted.name = name.c_str();
                 wanted.workers = parent.rank_workers();
-                tasks = std::make_unique<collection>(parent.comm_, wanted);
+                try {
+                    tasks = std::make_unique<collection>(parent.comm_, wanted);
+                } catch (const error &thrown) { /* of all ranks */
+                    parent.together(thrown.status());
+                }
                 auto number = tasks->add_function<std::int64_t>(
                     "index", [this](worker who, const std::int64_t &i) {
                         run_index(who, i);
@@ -659,12 +663,15 @@ class collection
                 which = number.number();
             }
             parent.failures_.clear();
-            ek_status status = ek_set_range(tasks->handle_, which, n);
-            if (status == EK_OK)
-                status = ek_process(tasks->handle_, nullptr);
+            ek_status dealt = ek_set_range(tasks->handle_, which, n);
+            /* Other ranks may wait, and hear from the iteration that this one
+             * differs. */
+            if (dealt != EK_OK)
+                (void)ek_set_range(tasks->handle_, which, 0);
+            ek_status ran = ek_process(tasks->handle_, nullptr);
             parent.failures_.swap(tasks->failures_);
             tasks->failures_.clear();
-            parent.together(status);
+            parent.together(ran != EK_OK ? ran : dealt);
         }
 
         void end_together() override

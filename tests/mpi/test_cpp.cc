@@ -343,6 +343,33 @@ static void loops_throw_on_all_ranks()
     EXPECT(sum_of(told) == size - 1);
 }
 
+// What one rank alone gets wrong fails on all; no collection is left behind.
+static void loops_fail_together()
+{
+    evenkeel::options given;
+    given.ignore_environment = true;
+    auto fails = [&](std::int64_t n, bool is_first) {
+        std::int64_t failed = 0;
+        auto body = [](std::int64_t) {};
+        try {
+            evenkeel::collection tasks(MPI_COMM_WORLD, given);
+            if (!is_first)
+                tasks.for_each(3, body);
+            tasks.for_each(n, body);
+        } catch (const evenkeel::error &error) {
+            failed = error.status() == EK_ERR_ARG;
+        }
+        return sum_of(failed) == size;
+    };
+    for (bool is_first : {true, false}) {
+        EXPECT(fails(-4, is_first));
+        EXPECT(fails(rank == 0 ? -4 : 3, is_first));
+    }
+    setenv("EVENKEEL_STEAL", "bogus", 1); // for the loop, not its parent
+    EXPECT(fails(3, true));
+    unsetenv("EVENKEEL_STEAL");
+}
+
 static void data_travels()
 {
     evenkeel::options given;
@@ -399,6 +426,7 @@ int main(int argc, char **argv)
     results_come_by_index();
     loops_have_names();
     loops_throw_on_all_ranks();
+    loops_fail_together();
     data_travels();
     bool is_bad = sum_of(failed) > 0;
     MPI_Finalize();
