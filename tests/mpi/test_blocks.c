@@ -130,7 +130,8 @@ static ek_collection *make_collection(const char *steal, ek_function *function)
     *function = job_register(tasks, "advance", advance_task, NULL);
     CHECK_OK(ek_set_data_blocks(tasks, *function, LARGEST));
     grid.version = 0;
-    grid.nap_us = grid.wrong = grid.home = grid.away = 0;
+    grid.nap_us = 0;
+    grid.wrong = grid.home = grid.away = 0;
     return tasks;
 }
 
