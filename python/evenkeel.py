@@ -591,9 +591,12 @@ class Tasks:
         length differs between ranks, or a rank adds none, all have to agree on
         the option payload_bytes."""
         row = array[:1]
-        if not row.flags.c_contiguous:
-            raise ValueError("add: a row does not lie in one piece")
+        if not row.flags.c_contiguous or row.dtype.hasobject:
+            raise ValueError("add: a row does not lie in one piece, or has "
+                             "objects of Python: pass these to map()")
         row_bytes = row.nbytes // max(len(row), 1)
+        if len(array) > 1 and array.strides[0] < row_bytes:
+            array = array.copy()    # rows that overlap, or are in reverse
         loop = self._task_loop(row_bytes)
         _check(loop.library.ek_add_tasks(
             loop.tasks, loop.function, ctypes.c_int64(len(array)),
@@ -607,8 +610,10 @@ class Tasks:
         task.block, which is the array, or a copy that comes back.  Call again
         when the array has been replaced.  Needs Tasks(block_bytes=...), the
         size of the largest array."""
-        if not (array.flags.c_contiguous and array.flags.writeable):
-            raise ValueError("block: not in one piece, or not to be written")
+        if not (array.flags.c_contiguous and array.flags.writeable) or \
+                array.dtype.hasobject:
+            raise ValueError("block: not in one piece, not to be written, or "
+                             "of objects of Python")
         if not self._block_bytes:
             raise ValueError("block: needs Tasks(block_bytes=...)")
         loop, payload = self._task_loop(), ctypes.c_int64(index)

@@ -164,13 +164,29 @@ def test_blocks():
 
 def test_errors():
     """Local ones: other ranks need not call."""
+    objects = numpy.array([None])
     for wrong in (lambda: tasks.add(numpy.zeros((4, 4)).T),
+                  lambda: tasks.add(objects), lambda: tasks.block(0, objects),
                   lambda: tasks.block(0, numpy.zeros((4, 4)).T)):
         try:
             wrong()
         except ValueError:
             continue
-        sys.exit("columns were taken as rows")
+        sys.exit("columns were taken as rows, or objects as bytes")
+
+
+def test_views():
+    """Rows in reverse, that overlap, and one for all."""
+    some = numpy.arange(6.0)
+    with ek.Tasks(comm) as others:
+        others.add(some[::-1])
+        others.add(numpy.broadcast_to(some[5:], (3,)))
+        others.add(numpy.lib.stride_tricks.sliding_window_view(some, 2))
+        rows = [list(task.payload.view(float)) for task in others]
+        rows = sum(others._comm.share(rows), [])
+        expect(sorted(rows) == sorted(others.size * (
+            [[x] for x in some] + 3 * [[5.0]] +
+            [[x, x + 1] for x in some[:5]])), rows)
 
 
 with ek.Tasks(comm, check=True, seed=3, block_bytes=96,
@@ -186,6 +202,7 @@ with ek.Tasks(comm, check=True, seed=3, block_bytes=96,
         test_rows()
         test_blocks()
         test_errors()
+        test_views()
 expect(tasks.report == {}, "a report of what is destroyed")
 if mode == "mpi4py":
     half = comm.Split(comm.rank % 2)
