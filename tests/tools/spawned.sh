@@ -80,7 +80,7 @@ done
     fail "ek-sim: $(cat err)"
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
     NR == 2 { ran = $at["makespan_s"] - $at["detect_s"]
-              good = ran > 0.0021 && ran < 0.0022 &&
+              good = ran > 0.0021 && ran < 0.0023 &&
                      $at["bound_s"] > 0.0021 && $at["bound_s"] < 0.0022 }
     END { exit !good }' out || fail "the chain is not bound: $(cat out)"
 
