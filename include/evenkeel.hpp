@@ -475,7 +475,7 @@ class collection
      * Each type of body has a collection of its own (loop1, loop2, ...), with
      * the workers of this one and the options of the environment.  A later
      * call therefore starts each index where it ran.  The communicator must
-     * still exist. Collective; throws as process().
+     * still exist.  Collective, so never from a task; throws as process().
      */
     template <class Body> void for_each(std::int64_t n, Body &&body)
     {

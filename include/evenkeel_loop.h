@@ -68,7 +68,8 @@ typedef int ek_for_fn(ek_worker *worker, int64_t i, void *context);
  * MPI_Finalize() destroy these collections.
  *
  * The environment sets options.  The collections of a communicator are named
- * loop1, loop2, ...
+ * loop1, loop2, ...  If one rank alone passes NULL or another function, the
+ * other ranks wait for it.
  * @param[in] comm     The same handle in each call.
  * @param[in] n        The same on all ranks; at least 0.
  * @param[in] fn       The same on all ranks.

@@ -496,6 +496,8 @@ class Tasks:
         name starts where its indices ran before.  A loop that is left early, by
         break or an exception, fails on all ranks; after stop() it may be left.
         Collective."""
+        if not 0 <= n < 1 << 63:
+            raise ValueError(f"range: {n}; allowed: 0 ... 2**63 - 1")
         return self._loop_of(name).indices(n)
 
     def map(self, f: Callable[[Any], Any], items: Iterable[Any],
@@ -614,6 +616,8 @@ class Tasks:
                 array.dtype.hasobject:
             raise ValueError("block: not in one piece, not to be written, or "
                              "of objects of Python")
+        if not 0 <= index < 1 << 63:
+            raise ValueError(f"block: index {index}; allowed: 0 ... 2**63 - 1")
         if not self._block_bytes:
             raise ValueError("block: needs Tasks(block_bytes=...)")
         loop, payload = self._task_loop(), ctypes.c_int64(index)

@@ -146,6 +146,9 @@ def test_outside():
         # All ranks refuse what one alone would stumble over.
         expect_error(lambda: tasks.allreduce([0, 0]), "2 elements", "3 indices",
                      kind=ValueError)
+        for n in (-1, 2 ** 64 + 3):
+            expect_error(lambda: tasks.range(n), "allowed: 0 ... 2**63 - 1",
+                         kind=ValueError)
         for root in (ranks, -1, [2]):
             expect_error(lambda: tasks.map(abs, [1], root), "allowed: 0 ... ",
                          kind=ValueError)
