@@ -18,10 +18,11 @@ enum {
 static const struct {
     const char *name;
     uint64_t seed;
-} rare[] = {{"mixed-pass", 9300},
-            {"twice-added", 3600},
-            {"no-finish", 2050},
-            {"arrives-idle", 16172}};
+} rare[] = {{"created-first", 2300},
+            {"mixed-pass", 9300},
+            {"twice-added", 3740},
+            {"no-finish", 3270},
+            {"arrives-idle", 52640}};
 
 static struct explore explore;
 static struct explore_scenario scenario;
