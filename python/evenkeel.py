@@ -212,7 +212,7 @@ class _Comm:
     """A communicator, and a collection without tasks to talk over it."""
 
     def __init__(self, comm: Any):
-        self.library = _library()
+        self.calls = _library()
         self._refuse_other_mpi()
         self._initialize()
         self.world, self.byte, self.bor = self._handles()
@@ -223,16 +223,16 @@ class _Comm:
             self.fortran, self.rank = comm.py2f(), comm.rank
         self.tasks = self.create({"name": "python", "workers": 1,
                                   "ignore_environment": True})
-        self.size = self.library.ek_job_workers(self.tasks)
+        self.size = self.calls.ek_job_workers(self.tasks)
 
     def _is_open_mpi(self) -> bool:
-        return hasattr(self.library, "ompi_mpi_comm_world")
+        return hasattr(self.calls, "ompi_mpi_comm_world")
 
     def _handles(self) -> list[Any]:
         """MPI_COMM_WORLD, MPI_BYTE, MPI_BOR."""
         if not self._is_open_mpi():
             return [0x44000000, 0x4c00010d, 0x58000008]     # MPICH's ABI
-        return [ctypes.byref(ctypes.c_char.in_dll(self.library, name))
+        return [ctypes.byref(ctypes.c_char.in_dll(self.calls, name))
                 for name in ("ompi_mpi_comm_world", "ompi_mpi_byte",
                              "ompi_mpi_op_bor")]
 
@@ -246,14 +246,14 @@ class _Comm:
     def _number(self, name: str, *arguments: Any) -> int:
         """What a call of MPI writes to its last argument."""
         number = ctypes.c_int()
-        getattr(self.library, name)(*arguments, ctypes.byref(number))
+        getattr(self.calls, name)(*arguments, ctypes.byref(number))
         return number.value
 
     def _initialize(self) -> None:
         """Start MPI, and end it at exit, unless mpi4py does."""
         if not self._number("MPI_Initialized"):
             self._number("MPI_Init_thread", None, None, _SERIALIZED)
-            atexit.register(self.library.MPI_Finalize)
+            atexit.register(self.calls.MPI_Finalize)
         atexit.unregister(_close_all)
         atexit.register(_close_all)         # the last one runs first
 
@@ -263,24 +263,24 @@ class _Comm:
         room = ctypes.create_string_buffer(_OPTIONS_BYTES)
         texts = {option.encode(): _text(option, value).encode()
                  for option, value in options.items()}
-        _check(self.library.ek_options_init(room,
-                                            ctypes.c_size_t(_OPTIONS_BYTES)))
+        _check(self.calls.ek_options_init(room,
+                                          ctypes.c_size_t(_OPTIONS_BYTES)))
         try:
             for option, text in texts.items():
-                _check(self.library.ek_options_set(room, option, text))
+                _check(self.calls.ek_options_set(room, option, text))
         except Error as failure:
             error = failure
         for other in self.share(error and str(error)):
             if other:
                 raise error or Error(other)
-        _check(self.library.ek_create_f(self.fortran, room,
-                                        ctypes.byref(tasks)))
+        _check(self.calls.ek_create_f(self.fortran, room,
+                                      ctypes.byref(tasks)))
         return tasks
 
     def unite(self, address: int, size: int) -> None:
         """Set the bits that any rank has set.  Collective."""
         for at in range(0, size, _PIECE_BYTES):
-            _check(self.library.ek_reduce(
+            _check(self.calls.ek_reduce(
                 self.tasks, ctypes.c_void_p(address + at),
                 min(_PIECE_BYTES, size - at), self.byte, self.bor))
 
@@ -309,7 +309,7 @@ def _close_all() -> None:
         print("evenkeel: an exception of this rank has left a Tasks, in which "
               "other ranks may wait: the job ends", file=sys.stderr)
         comm = _left_behind[0]._comm
-        comm.library.MPI_Abort(comm.world, 1)
+        comm.calls.MPI_Abort(comm.world, 1)
     for tasks in list(_open):
         tasks.close()
 
@@ -329,7 +329,7 @@ class _Loop:
 
     def __init__(self, owner: Tasks, name: str, options: dict[str, Any]):
         self.owner = owner
-        self.library = _library()
+        self.calls = _library()
         self.blocks: dict[int, Any] = {}    # arrays by their index
         self.block_function: Any = None
         self.task = Task()
@@ -341,7 +341,7 @@ class _Loop:
         self.tasks = owner._comm.create({"name": name, "workers": 1,
                                          "check": False, **options})
         self.function = self.register(name)
-        workers = self.library.ek_job_workers(self.tasks)
+        workers = self.calls.ek_job_workers(self.tasks)
         if workers != owner.size:
             self.destroy()
             raise Error(f"{workers} workers on {owner.size} ranks: "
@@ -349,28 +349,28 @@ class _Loop:
 
     def register(self, name: str) -> ctypes.c_int:
         function = ctypes.c_int()
-        _check(self.library.ek_register(self.tasks, name.encode(), None, None,
-                                        ctypes.byref(function)))
+        _check(self.calls.ek_register(self.tasks, name.encode(), None, None,
+                                      ctypes.byref(function)))
         return function
 
     def destroy(self) -> None:
-        self.library.ek_destroy(ctypes.byref(self.tasks))
+        self.calls.ek_destroy(ctypes.byref(self.tasks))
 
     def __enter__(self) -> None:
         """Open an iteration."""
         self.owner._ready()
         self.ran, self.is_stopped = [], False
-        _check(self.library.ek_begin(self.tasks))
+        _check(self.calls.ek_begin(self.tasks))
         self.owner._loop = self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         """Close it; there is a KIND of exception if the loop was left."""
         if kind and self.task.worker and not self.is_stopped:
-            self.library.ek_fail(self.worker(), 1, _LEFT)
+            self.calls.ek_fail(self.worker(), 1, _LEFT)
         self.task.worker = None
         report = (ctypes.c_int64 * _REPORT_WORDS)(8 * _REPORT_WORDS)
         try:
-            _check(self.library.ek_end(self.tasks, report))
+            _check(self.calls.ek_end(self.tasks, report))
         except Error as failure:
             self.owner._failed_together = True
             if not kind:
@@ -384,10 +384,10 @@ class _Loop:
 
     def indices(self, n: int) -> Iterator[int]:
         """Yield the indices of 0 ... n - 1 that this rank runs.  Collective."""
-        _check(self.library.ek_set_range(self.tasks, self.function,
-                                         ctypes.c_int64(n)))
+        _check(self.calls.ek_set_range(self.tasks, self.function,
+                                       ctypes.c_int64(n)))
         self.n = n
-        next_task, tasks, task = self.library.ek_next, self.tasks, self.task
+        next_task, tasks, task = self.calls.ek_next, self.tasks, self.task
         here, place = ctypes.c_int(0), ctypes.byref(task)
         with self:
             ran = self.ran.append
@@ -403,8 +403,8 @@ class _Loop:
             self.ran = None
             while True:
                 self.task = Task()
-                _check(self.library.ek_next(self.tasks, 0,
-                                            ctypes.byref(self.task)))
+                _check(self.calls.ek_next(self.tasks, 0,
+                                          ctypes.byref(self.task)))
                 if not self.task.worker:
                     break
                 yield self.task
@@ -520,7 +520,7 @@ class Tasks:
             for i in loop.indices(len(items)):
                 try:
                     data = pickle.dumps(f(items[i]))
-                    _check(loop.library.ek_set_result(
+                    _check(loop.calls.ek_set_result(
                         loop.worker(), data, ctypes.c_size_t(len(data))))
                 except BaseException as error:
                     failures.append((i, _portable(error)))
@@ -537,9 +537,9 @@ class Tasks:
             error, text = pickle.loads(min(failures)[1])
             raise error from _RemoteTraceback(text)
         results = _Results(ctypes.sizeof(_Results))
-        _check(loop.library.ek_gather(loop.tasks, loop.function,
-                                      -1 if root is None else root,
-                                      ctypes.byref(results)))
+        _check(loop.calls.ek_gather(loop.tasks, loop.function,
+                                    -1 if root is None else root,
+                                    ctypes.byref(results)))
         return results.loads() if root in (None, self.rank) else None
 
     def allreduce(self, array: Any, ran: Optional[list[int]] = None) -> Any:
@@ -579,7 +579,7 @@ class Tasks:
         loop = self._loop_of("tasks", payload_bytes=max(48, payload_bytes))
         if self._block_bytes:
             loop.block_function = loop.register("blocks")
-            _check(loop.library.ek_set_data_blocks(
+            _check(loop.calls.ek_set_data_blocks(
                 loop.tasks, loop.block_function,
                 ctypes.c_size_t(self._block_bytes)))
         return loop
@@ -600,7 +600,7 @@ class Tasks:
         if len(array) > 1 and array.strides[0] < row_bytes:
             array = array.copy()    # rows that overlap, or are in reverse
         loop = self._task_loop(row_bytes)
-        _check(loop.library.ek_add_tasks(
+        _check(loop.calls.ek_add_tasks(
             loop.tasks, loop.function, ctypes.c_int64(len(array)),
             ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(row_bytes),
             ctypes.c_size_t(max(row_bytes, array.strides[0]))))
@@ -621,11 +621,11 @@ class Tasks:
         if not self._block_bytes:
             raise ValueError("block: needs Tasks(block_bytes=...)")
         loop, payload = self._task_loop(), ctypes.c_int64(index)
-        _check(loop.library.ek_set_block(
+        _check(loop.calls.ek_set_block(
             loop.tasks, loop.block_function, payload,
             ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)))
         if index not in loop.blocks:
-            _check(loop.library.ek_add_task(
+            _check(loop.calls.ek_add_task(
                 loop.tasks, loop.block_function, ctypes.byref(payload),
                 ctypes.c_size_t(8), None))
         loop.blocks[index] = array
