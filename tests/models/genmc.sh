@@ -3,21 +3,25 @@
 # genmc.sh PROGRAM.c [-DNAME...] [MUTANT...]: all executions of a program of C11
 # threads under RC11, and those of its mutants (further defines, with commas
 # between them), each of which must have an error: a failed assertion or a race.
-# MODEL: --imm instead of --rc11.  77 without genmc 0.10 or later, which Debian
-# does not have: https://github.com/MPI-SWS/genmc
+# MODEL: --imm instead of --rc11.  Without genmc 0.10 or later, which Debian does
+# not have (https://github.com/MPI-SWS/genmc), whether it compiles, then 77.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 shift
-if ! command -v genmc >/dev/null; then
-    echo "no genmc on the path"
-    exit 77
-fi
 defines=
 while [ $# -gt 0 ] && [ "${1#-D}" != "$1" ]; do
     defines="$defines $1"
     shift
 done
+options="-std=c11 -g0 -w -DGENMC -I $here/include -I $here/../../src \
+-I $here/../../include $defines"
+if ! command -v genmc >/dev/null; then
+    # shellcheck disable=SC2086
+    "${CC:-cc}" $options -fsyntax-only "$program" || exit 1
+    echo "no genmc on the path"
+    exit 77
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
@@ -32,9 +36,7 @@ check() {
     # its cache of instructions, in which two variables get the same address.
     # shellcheck disable=SC2086
     genmc "${MODEL:---rc11}" --disable-estimation --disable-spin-assume \
-        --disable-instruction-caching -- \
-        -std=c11 -g0 -w -DGENMC -I "$here/include" -I "$here/../../src" \
-        -I "$here/../../include" $defines "$@" "$program" >"$log" 2>&1
+        --disable-instruction-caching -- $options "$@" "$program" >"$log" 2>&1
     status=$?
     if [ $status -ne "$expected" ]; then
         cat "$log"

@@ -8,6 +8,8 @@
 
 typedef void *MPI_Comm;
 typedef int MPI_Fint;
+typedef void *MPI_Datatype;
+typedef void *MPI_Op;
 typedef void *MPI_Win;
 typedef void *MPI_Request;
 typedef intptr_t MPI_Aint;
