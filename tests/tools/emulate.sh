@@ -162,7 +162,8 @@ for spec in '' normal:n=1,mean_us=1 lognormal lognormal: \
     lognormal:n=0,mean_us=1 lognormal:n=9 lognormal:n=9,mean_us=x \
     lognormal:n=9,mean_us=1,cv=-1 lognormal:n=9,mean_us=1,sigma=1 \
     'lognormal:n=9;mean_us=1' lognormal:n=nan,mean_us=1; do
-    bad "--synthetic is '$spec'" --synthetic "$spec"
+    run 2 1 --synthetic "$spec"
+    says "--synthetic is '$spec'"
 done
 
 # Real data: inputs and results of tasks that run away, each once.
