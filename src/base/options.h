@@ -173,6 +173,12 @@ struct eki_settings {
     char hpdc12[128];
 };
 
+/* Whether reports are printed, or written. */
+static inline bool eki_settings_report(const struct eki_settings *settings)
+{
+    return settings->report[0] != '0' || settings->report[1] != '\0';
+}
+
 /*
  * Resolve GIVEN (NULL: defaults) and the environment.  Honours struct_bytes of
  * an older program.  Checks every range.  On failure nothing is owned.

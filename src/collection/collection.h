@@ -149,7 +149,8 @@ struct ek_collection {
     int64_t iteration; /* of the next ek_process() */
     struct eki_restores restores;
     struct eki_loop loop;
-    uint64_t left_ns; /* when ek_process() was left; 0: never */
+    uint64_t called_ns; /* when the collective call began that is open */
+    uint64_t left_ns;   /* when ek_process() was left; 0: never */
 };
 
 /* Broken invariant as text, or NULL; for whoever has claimed the process, or
@@ -209,6 +210,9 @@ void eki_tool_close(ek_collection *tasks);
  * caller has claimed the process. */
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole);
+/* The same by the options, of a rank that is bare; false: nothing is done,
+ * because other ranks, or a log, hear of it. */
+bool eki_collection_restore_bare(ek_collection *tasks);
 
 /* Free what ek_gather() has made, if anything. */
 void eki_collection_free_gathered(ek_collection *tasks);
@@ -220,12 +224,15 @@ ek_status eki_collection_process(ek_collection *tasks,
 /* The steal policy of the next or the open iteration, with its chunk, as the
  * options say. */
 int eki_collection_steal_set(const ek_collection *tasks);
+/* What holds of it: auto may have chosen that nobody steals. */
+int eki_collection_steal_now(const ek_collection *tasks);
 /* How workers without work get some in it. */
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks);
-/* Enter a phase, of which the caller says kind, scheme and balance.  An error
- * PREPARED that only this rank knows makes it an error of all ranks. */
+/* Enter a phase at NOW, of which the caller says kind, scheme, chunk and
+ * balance.  An error PREPARED that only this rank knows makes it an error of
+ * all ranks. */
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
-                          ek_status prepared);
+                          ek_status prepared, uint64_t now);
 /* Seconds from the last iteration to NOW, without restores. */
 double eki_collection_outside_s(const ek_collection *tasks, uint64_t now);
 /* Leave it; its team has finished. */
@@ -244,6 +251,9 @@ void eki_collection_trace_restore(const ek_collection *tasks,
                                   const ek_restore_report *whole,
                                   ek_status status);
 
+/* Whether no task lies here, nor a trace of one that ran: the rank has nothing
+ * to restore, to order and to run. */
+bool eki_collection_is_bare(const ek_collection *tasks);
 /* Tasks that this rank holds: seeds before an iteration, the log after it. */
 int64_t eki_collection_held(const ek_collection *tasks);
 

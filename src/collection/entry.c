@@ -63,7 +63,8 @@ ek_status eki_collection_start(ek_collection *tasks, struct eki_caller caller,
         return status;
     }
     EKI_TRY(eki_collection_claim(tasks, caller));
-    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    tasks->called_ns =
+        eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
     if (wrong)
         *wrong = status;
     return EK_OK;
@@ -127,8 +128,7 @@ int eki_collection_steal_set(const ek_collection *tasks)
                            (int)tasks->settings.options.steal);
 }
 
-/* What holds: auto may have chosen that nobody steals. */
-static int steal_now(const ek_collection *tasks)
+int eki_collection_steal_now(const ek_collection *tasks)
 {
     return eki_course_is_quiet(&tasks->restores.course)
                ? EK_STEAL_NONE
@@ -137,17 +137,16 @@ static int steal_now(const ek_collection *tasks)
 
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)
 {
-    return eki_scheme_of((ek_steal_policy)steal_now(tasks));
+    return eki_scheme_of((ek_steal_policy)eki_collection_steal_now(tasks));
 }
 
 void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
-                          ek_status prepared)
+                          ek_status prepared, uint64_t now)
 {
     phase->signature = eki_collection_signature(tasks);
     phase->has_threads = !tasks->is_pulled;
-    phase->chunk = eki_chunk_of(steal_now(tasks));
     phase->on_failure = tasks->settings.options.on_failure;
-    eki_engine_enter(tasks->engine, phase, eki_clock_ns());
+    eki_engine_enter(tasks->engine, phase, now);
     if (prepared != EK_OK)
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
     eki_team_enter(tasks->team, phase);

@@ -52,14 +52,16 @@ static ek_status order_seeds(ek_collection *tasks, bool is_counted)
     return EK_OK;
 }
 
-/* Make the seeds ready.  An error here may be this rank's alone: the phase
+/* Make the seeds ready, unless the rank is bare.  An error here may be this rank's alone: the phase
  * shares it. */
 static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
-                         bool is_pulled)
+                         bool is_pulled, bool is_bare)
 {
     EKI_TRY(check_functions(tasks->engine, is_pulled));
     EKI_TRY(check_scheme(tasks, scheme));
     EKI_TRY(eki_collection_join_stores(tasks));
+    if (is_bare)
+        return EK_OK;
     EKI_TRY(eki_collection_gather(tasks));
     EKI_TRY(order_seeds(tasks, scheme->policy == EK_STEAL_COUNTER));
     return tasks->engine->pinned.local.has_hints
@@ -79,17 +81,27 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
+/* Restore by the options where the program has not.  *IS_BARE: the rank still
+ * is. */
+static ek_status restore_due(ek_collection *tasks, ek_status status,
+                             bool *is_bare)
+{
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    if (status == EK_OK && *is_bare && eki_collection_restore_bare(tasks))
+        return EK_OK;
+    *is_bare = false;
+    return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
+}
+
 /* Enter the phase even where the call is wrong, so that all ranks fail; but not
  * where this rank is behind, or nothing can be entered. */
 static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
                                 const ek_process_report *report,
                                 ek_status status)
 {
-    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    /* By the options where the program has not restored. */
+    bool is_bare = eki_collection_is_bare(tasks);
     if (tasks->state == EKI_STATE_RAN)
-        status =
-            eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
+        status = restore_due(tasks, status, &is_bare);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
     if (tasks->agreed.is_behind) {
@@ -106,23 +118,27 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
     eki_course_begin(&tasks->restores.course);
     if (tasks->state == EKI_STATE_RAN)
         hide_executed(tasks);
+    int steal = eki_collection_steal_now(tasks);
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
                               .is_retained = tasks->restores.is_retained,
-                              .scheme = eki_collection_scheme(tasks)};
+                              .scheme = eki_scheme_of((ek_steal_policy)steal),
+                              .chunk = eki_chunk_of(steal)};
     if (status == EK_OK)
-        status = prepare(tasks, phase.scheme, call == EKI_CALLED_PULL);
+        status = prepare(tasks, phase.scheme, call == EKI_CALLED_PULL, is_bare);
     if (status == EK_OK)
         status =
             eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
     tasks->is_pulled = call == EKI_CALLED_PULL;
     tasks->wants_report =
-        report != NULL || strcmp(tasks->settings.report, "0") != 0;
+        report != NULL || eki_settings_report(&tasks->settings);
     tasks->team->is_measured = tasks->wants_report;
     if (tasks->callbacks)
         tasks->callbacks->ns = 0;
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_begin(tasks, phase.scheme->policy);
-    eki_collection_enter(tasks, &phase, status);
+    /* Until here a rank with tasks was not in the iteration. */
+    eki_collection_enter(tasks, &phase, status,
+                         is_bare ? tasks->called_ns : eki_clock_ns());
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch = tasks->is_pulled && !tasks->engine->setup.is_checked &&
                        !tasks->callbacks && !tasks->parts.watch;
@@ -254,7 +270,8 @@ static ek_status close_iteration(ek_collection *tasks,
     if (error.status != EK_OK || tasks->wants_report || tasks->is_pulled ||
         tasks->recording)
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
-    eki_collection_excuse(tasks, &error);
+    if (EKI_UNLIKELY(error.status != EK_OK))
+        eki_collection_excuse(tasks, &error);
     ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */

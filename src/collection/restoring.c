@@ -100,7 +100,7 @@ static ek_status run_restore_phase(ek_collection *tasks,
     struct eki_error error;
     struct eki_phase phase = {.kind = EKI_PHASE_RESTORE, .balance = balance};
     enum eki_called called = tasks->lookout.look.called;
-    eki_collection_enter(tasks, &phase, status);
+    eki_collection_enter(tasks, &phase, status, eki_clock_ns());
     eki_team_run_restore(tasks->team);
     eki_team_finish(tasks->team);
     eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
@@ -168,7 +168,7 @@ static void say_choice(const ek_collection *tasks)
     const struct eki_balance_report *report =
         eki_rebalance_report(tasks->engine);
     char text[300] = "";
-    if (strcmp(tasks->settings.report, "0") == 0 || tasks->fabric->rank != 0)
+    if (!eki_settings_report(&tasks->settings) || tasks->fabric->rank != 0)
         return;
     if (report->moved > 0)
         snprintf(
@@ -337,6 +337,20 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
         eki_collection_trace_restore(tasks, whole, status);
     }
     return status;
+}
+
+bool eki_collection_restore_bare(ek_collection *tasks)
+{
+    if (tasks->settings.options.restore != EK_RESTORE_RETAIN ||
+        tasks->settings.restore.count > 0 || follows(tasks) ||
+        eki_log_is_on(EK_LEVEL_DEBUG))
+        return false;
+    /* As restore_alone() ends. */
+    eki_course_choose(&tasks->restores.course, false, 0);
+    tasks->state = EKI_STATE_READY;
+    tasks->restores.is_retained = true;
+    tasks->restores.policy = tasks->restores.chosen = EK_RESTORE_RETAIN;
+    return true;
 }
 
 static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,

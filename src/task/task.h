@@ -94,6 +94,13 @@ static inline int64_t eki_local_slots(const struct eki_local *local,
     return (last - first) / (int64_t)local->slot_bytes;
 }
 
+/* Whether a restore finds nothing here. */
+static inline bool eki_local_is_bare(const struct eki_local *local)
+{
+    return local->seed_end == local->seeds && local->log_end == local->log &&
+           (local->aside | local->gone) == 0 && !local->is_held;
+}
+
 static inline bool eki_local_is_empty(const struct eki_local *local)
 {
     return local->seed_top == local->seed_base &&

@@ -81,14 +81,18 @@ static inline void eki_lookout_go_outside(struct eki_lookout *lookout)
         eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
 }
 
-static inline void eki_lookout_enter(struct eki_lookout *lookout,
-                                     enum eki_called called, int64_t iteration)
+/* Returns the clock. */
+static inline uint64_t eki_lookout_enter(struct eki_lookout *lookout,
+                                         enum eki_called called,
+                                         int64_t iteration)
 {
+    uint64_t now = eki_clock_ns();
     eki_lookout_go_outside(lookout);
-    eki_look_enter(&lookout->look, called, iteration, eki_clock_ns());
+    eki_look_enter(&lookout->look, called, iteration, now);
     /* release: pairs with the acquire in begin_look(). */
     atomic_store_explicit(&lookout->stage, EKI_STAGE_CALL,
                           memory_order_release);
+    return now;
 }
 
 static inline void eki_lookout_leave(struct eki_lookout *lookout, uint64_t now)
