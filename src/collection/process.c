@@ -52,8 +52,8 @@ static ek_status order_seeds(ek_collection *tasks, bool is_counted)
     return EK_OK;
 }
 
-/* Make the seeds ready, unless the rank is bare.  An error here may be this rank's alone: the phase
- * shares it. */
+/* Make the seeds ready, unless the rank is bare.  An error here may be this
+ * rank's alone: the phase shares it. */
 static ek_status prepare(ek_collection *tasks, const struct eki_scheme *scheme,
                          bool is_pulled, bool is_bare)
 {

@@ -221,12 +221,11 @@ ek_status ek_clear(ek_collection *tasks)
 bool eki_collection_is_bare(const ek_collection *tasks)
 {
     const struct eki_engine *engine = tasks->engine;
-    bool is_bare = engine->moves.count == 0 &&
-                   eki_local_is_bare(&engine->pinned.local) &&
-                   eki_local_is_bare(&tasks->seeds.foreign.seeds) &&
-                   /* relaxed: no task that adds runs now. */
-                   !atomic_load_explicit(&tasks->seeds.has_arrivals,
-                                         memory_order_relaxed);
+    bool is_bare =
+        engine->moves.count == 0 && eki_local_is_bare(&engine->pinned.local) &&
+        eki_local_is_bare(&tasks->seeds.foreign.seeds) &&
+        /* relaxed: no task that adds runs now. */
+        !atomic_load_explicit(&tasks->seeds.has_arrivals, memory_order_relaxed);
     for (int here = 0; is_bare && here < engine->topology->workers_here; here++)
         is_bare = eki_local_is_bare(&engine->workers[here]->local);
     return is_bare;

@@ -184,7 +184,8 @@ static void finish(struct ek_worker *worker, uint64_t now)
 {
     eki_share_settle(&worker->local, &worker->share);
     /* Who has kept the worker is refused. */
-    worker->local.function_limit = 0;
+    if (worker->local.function_limit != 0)
+        worker->local.function_limit = 0;
     worker->done = worker->engine->phase;
     worker->counts.done_ns = now;
     worker->counts.end_ns += now - worker->search.since;

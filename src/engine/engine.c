@@ -36,6 +36,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     worker->here = worker->local.here = here;
     worker->id = topology->first_worker[topology->rank] + here;
     worker->local.id = worker->id;
+    worker->local.payload_limit = (uint32_t)engine->setup.payload_bytes;
     worker->local_number = topology->node_first + here;
     worker->words = eki_words_of(engine, worker->local_number);
     worker->share.shared = &worker->words->deque;

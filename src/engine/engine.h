@@ -121,7 +121,9 @@ struct eki_engine {
     enum eki_phase_kind kind;
     uint64_t signature;
     const struct eki_scheme *scheme; /* NULL: nobody looks for work */
-    struct eki_protocol *elsewhere;  /* of the scheme */
+    eki_victims_fn *victims;         /* of the scheme, or another; or NULL */
+    uint32_t function_limit; /* functions that tasks spawn without a look */
+    struct eki_protocol *elsewhere; /* of the scheme */
     ek_on_failure_policy on_failure;
     const struct eki_publishing *publishing; /* of the scheme, or NULL */
     bool is_plain;                           /* of the scheme */
@@ -197,7 +199,8 @@ struct eki_phase {
     bool has_threads;
     bool is_retained;                /* tasks lie where they ran last */
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
-    int chunk; /* numbers that one draw of the counter takes; 0: 1 */
+    bool may_fail; /* eki_engine_fail() comes at once, maybe */
+    int chunk;     /* numbers that one draw of the counter takes; 0: 1 */
     eki_victims_fn *victims;                /* NULL: the scheme's */
     const struct eki_balance_wish *balance; /* of a restore, or NULL */
     ek_on_failure_policy on_failure;

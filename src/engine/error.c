@@ -211,7 +211,12 @@ static void worse_of(const struct eki_errors *errors, uint64_t phase,
 void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
 {
     int parity = (int)(engine->phase & 1);
-    memset(error, 0, sizeof *error);
+    /* All but the text, which is long. */
+    error->status = EK_OK;
+    error->worker = error->code = error->function = 0;
+    error->id = 0;
+    error->index = 0;
+    error->text[0] = '\0';
     if (eki_is_set(&engine->node->mismatch[parity], engine->phase))
         eki_error_init(error, EK_ERR_ARG);
     if (!eki_is_set(&engine->node->error[parity], engine->phase))

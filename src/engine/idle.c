@@ -316,13 +316,15 @@ static bool seek(struct ek_worker *worker, uint64_t now)
     struct eki_search *search = &worker->search;
     struct eki_protocol *elsewhere = engine->elsewhere;
     struct eki_victim victim = EKI_VICTIM_NONE;
-    if (search->victims) {
+    if (!elsewhere && !engine->has_thieves)
+        return false;
+    if (engine->victims) {
         if (eki_is_stopped(engine) ||
             (engine->is_plain && eki_worker_awaits(worker)))
             return false;
-        victim = search->victims(&search->thief);
+        victim = engine->victims(&search->thief);
     }
-    if (elsewhere && (victim.node >= 0 || !search->victims)) {
+    if (elsewhere && (victim.node >= 0 || !engine->victims)) {
         enum eki_sought sought =
             elsewhere->ops->seek(elsewhere, worker, &victim, now);
         if (sought != EKI_SOUGHT_NOTHING)

@@ -16,17 +16,15 @@ static void begin(struct ek_worker *worker, uint64_t now)
                    sizeof *worker->function_counts);
     batch->size = worker->piece.size = 1;
     batch->most = engine->publishing ? 1 : EKI_BATCH_MAX;
-    worker->local.function_limit = engine->setup.is_checked || engine->is_traced
-                                       ? 0
-                                       : (uint32_t)engine->function_count;
     worker->families.count = 0;
     worker->families.is_cut = false;
     worker->held.count = 0;
-    worker->local.payload_limit = (uint32_t)engine->setup.payload_bytes;
     batch->budget = batch->count = 0;
     batch->marks = 0;
     batch->held_ns = 0;
     batch->wants_server = false;
+    batch->has_pinned = engine->kind == EKI_PHASE_PROCESS &&
+                        eki_pinned_has_any(&engine->pinned);
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;
@@ -39,13 +37,16 @@ static void begin(struct ek_worker *worker, uint64_t now)
 static void count_seeds(struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
+    const struct eki_local *local = &worker->local;
     uint64_t first_spawned = eki_id_first_spawned(worker->id);
     uint64_t seeds = 0;
-    if (engine->kind == EKI_PHASE_PROCESS)
-        seeds = (uint64_t)eki_local_seed_tasks(&worker->local);
+    bool is_process = engine->kind == EKI_PHASE_PROCESS;
+    if (is_process && local->seed_top != local->seed_base)
+        seeds = (uint64_t)eki_local_seed_tasks(local);
     if (worker->here == 0) {
         seeds += (uint64_t)engine->moves.count;
-        if (engine->kind == EKI_PHASE_PROCESS && !EKI_PLANTED(PINNED_FREE))
+        if (is_process && eki_pinned_has_any(&engine->pinned) &&
+            !EKI_PLANTED(PINNED_FREE))
             seeds += (uint64_t)eki_pinned_count(&engine->pinned);
     }
     if (seeds == 0 && worker->local.next_id == worker->first_id)
@@ -63,7 +64,7 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
                            uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
-    bool is_awaited = has_thread && !worker->search.victims;
+    bool is_awaited = has_thread && !engine->victims;
     /* relaxed, both: handed to the worker's thread by the start of the team. */
     atomic_store_explicit(&worker->presence,
                           is_awaited ? EKI_AWAITED : EKI_ABSENT,
@@ -77,11 +78,34 @@ static void prepare_worker(struct ek_worker *worker, bool has_thread,
     count_seeds(worker);
 }
 
-/* The worker is in the phase from now on. */
-static void enter_worker(struct ek_worker *worker)
+/* Whether a worker that others may wait for has nothing to run by itself. */
+static bool has_nothing(const struct ek_worker *worker)
+{
+    const struct eki_engine *engine = worker->engine;
+    return eki_local_is_empty(&worker->local) &&
+           worker->share.deque.open == 0 &&
+           !eki_pinned_has_any(&engine->pinned) && !engine->kept;
+}
+
+/* Whether workers with nothing to run say so on entering, so that others find
+ * all in one look: unless a rank may still make the phase an error. */
+static bool are_idle_at_once(const struct eki_engine *engine,
+                             const struct eki_phase *phase, bool is_refused)
+{
+    return engine->alone && phase->kind == EKI_PHASE_PROCESS &&
+           phase->has_threads && !phase->may_fail && !is_refused &&
+           !eki_is_held(engine);
+}
+
+/* The worker is in the phase from now on, and IS_IDLE. */
+static void enter_worker(struct ek_worker *worker, bool is_idle)
 {
     const struct eki_engine *engine = worker->engine;
     eki_worker_store_load(worker, 0, 0);
+    if (is_idle)
+        /* relaxed: ordered by the release of phase. */
+        atomic_store_explicit(&worker->words->idle, engine->phase,
+                              memory_order_relaxed);
     /* relaxed: ordered by the release of phase. */
     atomic_store_explicit(&worker->words->signature[engine->phase & 1],
                           engine->signature, memory_order_relaxed);
@@ -110,8 +134,7 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
     engine->publishing = scheme ? scheme->publishing : NULL;
     engine->is_plain = scheme && scheme->is_plain;
     engine->has_thieves = victims && engine->topology->workers > 1;
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        engine->workers[here]->search.victims = victims;
+    engine->victims = victims;
 }
 
 /* Whether a protocol wants the servers of the node stepped. */
@@ -175,8 +198,10 @@ static bool holds_strange(struct eki_engine *engine)
 
 static void show_seeds(struct eki_engine *engine)
 {
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        eki_worker_publish_seeds(engine->workers[here]);
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        if (!eki_local_is_empty(&engine->workers[here]->local))
+            eki_worker_publish_seeds(engine->workers[here]);
+    }
 }
 
 void eki_engine_hold(struct eki_engine *engine, uint64_t until)
@@ -212,6 +237,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->exchange.phase = engine->phase;
     engine->exchange.signature = engine->signature;
     engine->on_failure = phase->on_failure;
+    engine->function_limit = engine->setup.is_checked || engine->is_traced
+                                 ? 0
+                                 : (uint32_t)engine->function_count;
     engine->entered_ns = now;
     engine->is_open = true;
     set_scheme(engine, phase);
@@ -228,7 +256,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
-    eki_pinned_enter(engine);
+    eki_pinned_enter(&engine->pinned);
     bool wants_servers = enter_protocols(engine, phase, now);
     wants_servers |= is_refused;
     /* Between nodes the servers of all ranks are stepped in any case. */
@@ -242,8 +270,10 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         engine->exchange.fabric &&
             (wants_servers || phase->kind == EKI_PHASE_RESTORE),
         memory_order_relaxed);
+    bool may_be_idle = are_idle_at_once(engine, phase, is_refused);
     for (int here = 0; here < workers; here++)
-        enter_worker(engine->workers[here]);
+        enter_worker(engine->workers[here],
+                     may_be_idle && has_nothing(engine->workers[here]));
     if (phase->kind == EKI_PHASE_PROCESS && !eki_is_held(engine))
         show_seeds(engine);
     EKI_ASSERT_SLOW(eki_node_check(engine));
@@ -263,7 +293,7 @@ void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
 {
     int spins = 0;
     /* What it probably is: a look would fetch the line once more. */
-    int expected = worker->search.victims ? EKI_ABSENT : EKI_AWAITED;
+    int expected = worker->engine->victims ? EKI_ABSENT : EKI_AWAITED;
     /* acquire: pairs with the release in take_absent(): what was taken from
      * this worker is gone. */
     while (expected == EKI_BUSY ||
@@ -287,8 +317,8 @@ void eki_worker_arrive(struct ek_worker *worker, uint64_t now)
     /* Who stood in may have said that it is idle; a worker with a result under
      * way is not.  relaxed: for first_pass() the release of `executed` orders
      * it. */
-    if (EKI_UNLIKELY(eki_is_set(&worker->words->idle, worker->engine->phase)) &&
-        !EKI_PLANTED(ARRIVES_IDLE))
+    if (eki_is_set(&worker->words->idle, worker->engine->phase) &&
+        !has_nothing(worker) && !EKI_PLANTED(ARRIVES_IDLE))
         atomic_store_explicit(&worker->words->idle, 0, memory_order_relaxed);
     begin(worker, now);
 }

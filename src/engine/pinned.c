@@ -45,15 +45,11 @@ uint64_t eki_pinned_ns(const struct eki_pinned *pinned)
     return ns;
 }
 
-void eki_pinned_enter(struct eki_engine *engine)
+void eki_pinned_enter(struct eki_pinned *pinned)
 {
-    struct eki_pinned *pinned = &engine->pinned;
-    bool has_any =
-        engine->kind == EKI_PHASE_PROCESS && eki_pinned_count(pinned) > 0;
     /* relaxed: handed on by the start of the team. */
-    atomic_store_explicit(&pinned->next, 0, memory_order_relaxed);
-    for (int here = 0; here < engine->topology->workers_here; here++)
-        engine->workers[here]->batch.has_pinned = has_any;
+    if (eki_pinned_has_any(pinned))
+        atomic_store_explicit(&pinned->next, 0, memory_order_relaxed);
 }
 
 /* The K-th that is taken, the last one of the list first. */

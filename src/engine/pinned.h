@@ -23,7 +23,8 @@ struct eki_pinned {
     struct eki_local local;
     int32_t *ran_on; /* [room], by place: the worker of the rank; -1: none */
     int64_t room;
-    _Atomic int64_t next; /* how many were taken in this phase, or more */
+    /* How many were taken in this phase, or more. */
+    _Alignas(EKI_LINE) _Atomic int64_t next;
 };
 
 /* Room for one more, which the caller fills, while no phase is open; NULL: no
@@ -40,6 +41,11 @@ static inline int64_t eki_pinned_count(const struct eki_pinned *pinned)
                            pinned->local.seed_top);
 }
 
+static inline bool eki_pinned_has_any(const struct eki_pinned *pinned)
+{
+    return pinned->local.seed_top != pinned->local.seed_base;
+}
+
 /* The number within the rank of the worker that ran SLOT of the list in the
  * last phase; -1: none. */
 static inline int eki_pinned_ran_on(const struct eki_pinned *pinned,
@@ -52,7 +58,7 @@ static inline int eki_pinned_ran_on(const struct eki_pinned *pinned,
 /* What they took last. */
 uint64_t eki_pinned_ns(const struct eki_pinned *pinned);
 /* A phase is entered: none is taken. */
-void eki_pinned_enter(struct eki_engine *engine);
+void eki_pinned_enter(struct eki_pinned *pinned);
 /* The next task that nobody has taken; NULL: there is none. */
 struct eki_slot *eki_pinned_take(struct ek_worker *worker);
 /* Cancel those that nobody has taken; returns how many. */

@@ -22,6 +22,10 @@ enum {
 void eki_worker_store(struct ek_worker *worker)
 {
     struct eki_worker_words *words = worker->words;
+    /* Only where they change: others look there. */
+    if (eki_is_set(&words->executed, worker->executed) &&
+        eki_is_set(&words->created, eki_worker_created(worker)))
+        return;
     /* relaxed: ordered by the release below, and by that of a publication. */
     atomic_store_explicit(&words->created, eki_worker_created(worker),
                           memory_order_relaxed);
@@ -162,6 +166,8 @@ bool eki_share_reclaim(struct eki_local *local, struct eki_share *share)
 void eki_share_settle(struct eki_local *local, struct eki_share *share)
 {
     uint32_t first;
+    if (share->deque.open == 0)
+        return;
     eki_local_take_back(local, eki_deque_acquire(&share->deque, share->shared));
     eki_deque_room(&share->deque, share->shared, &first);
 }

@@ -57,6 +57,10 @@ void eki_worker_store_load(struct ek_worker *worker, uint64_t work_ns,
     uint64_t parity = engine->processes & 1;
     if (engine->kind != EKI_PHASE_PROCESS)
         return;
+    /* Only where they change: all ranks of the node read them on entering. */
+    if (eki_is_set(&worker->words->work_ns[parity], work_ns) &&
+        eki_is_set(&worker->words->task_ns[parity], task_ns))
+        return;
     /* relaxed, both: ordered by the release of phase, or of `executed`. */
     atomic_store_explicit(&worker->words->work_ns[parity], work_ns,
                           memory_order_relaxed);

@@ -61,6 +61,7 @@ static enum eki_step start(struct ek_worker *worker, uint64_t now)
     if ((worker->search.is_idle && !end_search(worker, now)) || !show(worker))
         return EKI_STEP_AGAIN;
     eki_worker_set_mark(worker);
+    local->function_limit = worker->engine->function_limit;
     if (eki_worker_top(worker)->flags & EKI_SLOT_RANGE)
         return eki_worker_start_range(worker);
     if (!has_log_room(worker, worker->batch.size))
@@ -83,6 +84,7 @@ static enum eki_step start_pinned(struct ek_worker *worker,
     if (eki_worker_publish(worker, true))
         batch->restamp = true;
     eki_worker_set_mark(worker);
+    local->function_limit = worker->engine->function_limit;
     batch->is_pinned = true;
     batch->budget = batch->count = 1;
     batch->seed = local->seed_top;
@@ -106,7 +108,8 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
     EKI_ASSERT_SLOW(eki_worker_check(worker));
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
         return eki_worker_wait(worker, now);
-    eki_worker_close(worker, now);
+    if (worker->batch.count != 0)
+        eki_worker_close(worker, now);
     if (EKI_UNLIKELY(worker->piece.first >= 0)) {
         if (!eki_worker_put_back(worker))
             return EKI_STEP_RANGE;

@@ -53,8 +53,6 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
 {
     struct eki_local *local = &worker->local;
     int32_t n = worker->batch.count;
-    if (n == 0)
-        return;
     eki_worker_leave(worker);
     /* Clocks of two threads that a worker had may differ by a little. */
     uint64_t clock_ns = eki_ns_since(worker->batch.stamp, now);

@@ -131,7 +131,6 @@ struct eki_search {
     uint64_t steal_since;
     uint64_t number; /* of searches so far */
     struct eki_thief thief;
-    eki_victims_fn *victims;
     int steal_from;    /* deque whose block is claimed; -1: none */
     uint64_t *trusted; /* phase in which who has a deque was alike */
     int rank;          /* of the node, by number, at whose server it looks */

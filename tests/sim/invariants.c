@@ -293,7 +293,8 @@ static void check_same_error(struct explore *explore,
         tally->error = *error;
         tally->has_error = true;
     }
-    if (memcmp(&tally->error, error, sizeof *error) != 0)
+    if (memcmp(&tally->error, error, offsetof(struct eki_error, text)) != 0 ||
+        strcmp(tally->error.text, error->text) != 0)
         ledger_fail(&explore->ledger,
                     "iteration %d: rank %d returns %d of worker %d, another "
                     "%d of worker %d",

@@ -167,6 +167,7 @@ static void phase(void *context, struct eki_sim_rank *rank,
     struct explore *explore = context;
     struct explore_member *member = &explore->members[rank->number];
     uint64_t next = rank->engine->phase + 1;
+    phase->may_fail = entered(context, rank);
     phase->signature = phase->kind == EKI_PHASE_PROCESS
                            ? signature_of(explore, rank)
                            : SIGNATURE;
