@@ -81,15 +81,10 @@ static void hide_executed(ek_collection *tasks)
     }
 }
 
-/* Restore by the options where the program has not.  *IS_BARE: the rank still
- * is. */
-static ek_status restore_due(ek_collection *tasks, ek_status status,
-                             bool *is_bare)
+/* Restore by the options, because the program has not. */
+EKI_COLD static ek_status restore_due(ek_collection *tasks, ek_status status)
 {
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    if (status == EK_OK && *is_bare && eki_collection_restore_bare(tasks))
-        return EK_OK;
-    *is_bare = false;
     return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
 }
 
@@ -100,8 +95,11 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
                                 ek_status status)
 {
     bool is_bare = eki_collection_is_bare(tasks);
-    if (tasks->state == EKI_STATE_RAN)
-        status = restore_due(tasks, status, &is_bare);
+    if (tasks->state == EKI_STATE_RAN &&
+        !(is_bare && status == EK_OK && eki_collection_restore_bare(tasks))) {
+        status = restore_due(tasks, status);
+        is_bare = false;
+    }
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
     if (tasks->agreed.is_behind) {
@@ -319,7 +317,7 @@ ek_status eki_collection_process(ek_collection *tasks,
     ek_status status = open_iteration(tasks, EKI_CALLED_PROCESS, report, wrong);
     if (status != EK_OK)
         return not_opened(tasks, status);
-    if (wrong == EK_OK)
+    if (wrong == EK_OK && (tasks->recording || !eki_team_pass(tasks->team)))
         eki_team_run(tasks->team);
     return close_iteration(tasks, report);
 }

@@ -209,6 +209,9 @@ struct eki_phase {
 /* Enter the next phase: count the seeds, publish for every worker. */
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                       uint64_t now);
+/* Right after entering: where this rank is alone, and nothing lies on it, all
+ * of its workers are done.  False: they must be stepped. */
+bool eki_engine_pass(struct eki_engine *engine);
 /* No new task starts on any rank. */
 void eki_engine_stop(struct eki_engine *engine);
 /* Whether this rank has heard that none should. */

@@ -333,6 +333,27 @@ void eki_worker_give_up(struct ek_worker *worker)
                                             memory_order_relaxed);
 }
 
+bool eki_engine_pass(struct eki_engine *engine)
+{
+    int workers = engine->topology->workers_here;
+    if (engine->topology->size > 1)
+        return false;
+    for (int here = 0; here < workers; here++) {
+        if (!eki_is_set(&engine->workers[here]->words->idle, engine->phase))
+            return false;
+    }
+    for (int here = 0; here < workers; here++) {
+        struct ek_worker *worker = engine->workers[here];
+        /* Of the last phase, unless that was passed, too. */
+        if (worker->done != worker->passed || worker->passed == 0)
+            begin(worker, engine->entered_ns);
+        worker->passed = worker->done = engine->phase;
+        /* The shortest process that there is; see set_pause(). */
+        worker->counts.done_ns = engine->entered_ns + 1;
+    }
+    return true;
+}
+
 /* The counters of the workers begin anew: a planted bug, they are cumulative.
  */
 static void forget_counters(struct eki_engine *engine)

@@ -193,6 +193,7 @@ struct ek_worker {
     struct eki_share share;
     struct eki_piece piece;
     uint64_t done;         /* phase whose end it has seen */
+    uint64_t passed;       /* ... and the last that was passed; 0: none */
     uint64_t unchecked_id; /* of a task whose payload was to be written */
     struct eki_search search;
     struct eki_check check;

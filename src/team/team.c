@@ -245,11 +245,19 @@ void eki_team_enter(struct eki_team *team, const struct eki_phase *phase)
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
     team->is_served = team->was_served = team->has_run = false;
-    team->is_crowded = is_crowded(team->setup.affinity, wants_server(team));
+    if (team->has_server)
+        team->is_crowded = is_crowded(team->setup.affinity, wants_server(team));
     if (phase->kind == EKI_PHASE_PROCESS && !phase->has_threads &&
         team->setup.options->progress == EK_PROGRESS_SERVER &&
         wants_server(team))
         start_server_thread(team);
+}
+
+bool eki_team_pass(struct eki_team *team)
+{
+    team->has_run = !team->is_measured && !team->setup.options->hooks.begin &&
+                    eki_engine_pass(team->setup.engine);
+    return team->has_run;
 }
 
 void eki_team_run(struct eki_team *team)
@@ -293,15 +301,12 @@ void eki_team_run_restore(struct eki_team *team)
     }
 }
 
-static void finish_workers(struct eki_team *team)
+EKI_COLD static void finish_workers(struct eki_team *team)
 {
     struct eki_engine *engine = team->setup.engine;
     struct eki_waiter waiter = {0};
     int workers = engine->topology->workers_here;
     bool has_ended = false;
-    team->is_served = false;
-    if (team->has_run)
-        return;
     int stopped = -1; /* fetching */
     for (int here = workers - 1; here >= 0; here--) {
         eki_team_end_task(team, here);
@@ -342,12 +347,15 @@ void eki_team_give_up(struct eki_team *team)
 
 void eki_team_finish(struct eki_team *team)
 {
-    if (team->setup.engine->kind == EKI_PHASE_PROCESS)
+    bool is_process = team->setup.engine->kind == EKI_PHASE_PROCESS;
+    team->is_served &= !is_process;
+    if (is_process && !team->has_run)
         finish_workers(team);
     set_running(team, 0);
     if (eki_team_has_messages(team))
         run_server(team);
-    join_server_thread(team);
+    if (team->has_thread)
+        join_server_thread(team);
 }
 
 void eki_team_poll(struct eki_team *team, struct ek_worker *worker)

@@ -125,6 +125,9 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes);
 
 /* After eki_engine_enter(): nothing of the last phase is left. */
 void eki_team_enter(struct eki_team *team, const struct eki_phase *phase);
+/* Whether the phase needs no thread, because no task can come and nobody wants
+ * to know of threads: it is over. */
+bool eki_team_pass(struct eki_team *team);
 /* Run the phase: every worker to its end. */
 void eki_team_run(struct eki_team *team);
 /* A restore phase, by the calling thread alone. */
