@@ -183,6 +183,10 @@ static void vote_for_node(struct eki_engine *engine, uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
     struct eki_vote sum;
+    /* The first worker of the node, which is of this rank, is busy: most steps
+     * end here. */
+    if (!eki_is_idle(eki_words_of(engine, 0), engine->phase))
+        return;
     for (int i = 0; i < waves->children; i++) {
         if (!waves->has_vote[i])
             return;
