@@ -6,6 +6,10 @@
  * Worker 0, the victim, holds its first task for a while and polls; worker 1
  * has run its own tasks meanwhile and steals.  Buffers of 2 K slots make the
  * first block one of K tasks.
+ *
+ * The thief comes at moments that are spread over a poll period, because both
+ * sides begin together, and whoever polls now and then would be asked at the
+ * same moment of its period each time.
  */
 #include "bench.h"
 
@@ -14,8 +18,10 @@
 
 enum {
     SIZES = 3,
-    SAMPLES = 8, /* of which a repetition is the median */
+    SAMPLES = 8, /* of which a repetition is the median or, by messages, the
+                    mean and the longest */
     THIEF_NS = 60000,
+    MOMENTS_NS = 20000, /* among which the samples' moments are spread */
     VICTIM_NS = 400000
 };
 
@@ -31,8 +37,9 @@ struct whole {
     int k;
     ek_collection *tasks;
     ek_function function;
+    double spin_ns; /* of the thief's first task */
     struct notes notes[2];
-    struct bench_row *row;
+    struct bench_row *row, *longest; /* NULL: not by messages */
 };
 
 /* How the two workers are placed. */
@@ -63,7 +70,7 @@ static int run_task(ek_worker *worker, const void *payload, size_t bytes,
         while (bench_ns(bench_ticks() - start) < VICTIM_NS)
             ek_poll(worker);
     } else if (notes->own == 1) {
-        bench_spin_ns(THIEF_NS);
+        bench_spin_ns(whole->spin_ns);
     }
     notes->own_ended = bench_ticks();
     return 0;
@@ -99,18 +106,45 @@ static double take_sample(struct whole *whole, int rank)
                : NAN;
 }
 
-static double run_samples(struct whole *whole, const struct place *place)
+static double mean_of(const double samples[SAMPLES])
 {
-    double samples[SAMPLES], ns;
+    double sum = 0;
+    for (int i = 0; i < SAMPLES; i++)
+        sum += samples[i];
+    return sum / SAMPLES;
+}
+
+/* Add rows of a repetition, whose base takes BASELINE. */
+static void run_samples(struct whole *whole, const struct place *place,
+                        double baseline)
+{
+    double samples[SAMPLES], ns[2];
     int rank, size;
     MPI_Comm_rank(place->comm, &rank);
     MPI_Comm_size(place->comm, &size);
-    for (int i = 0; i < SAMPLES; i++)
+    for (int i = 0; i < SAMPLES; i++) {
+        whole->spin_ns = THIEF_NS + (double)i * MOMENTS_NS / SAMPLES;
         samples[i] = take_sample(whole, rank);
-    ns = bench_median(samples, SAMPLES);
+    }
+    ns[0] =
+        place->is_remote ? mean_of(samples) : bench_median(samples, SAMPLES);
+    ns[1] = bench_maximum(samples, SAMPLES);
     /* From worker 1 to the rank that prints. */
-    MPI_Bcast(&ns, 1, MPI_DOUBLE, size - 1, place->comm);
-    return ns;
+    MPI_Bcast(ns, 2, MPI_DOUBLE, size - 1, place->comm);
+    bench_row_add(whole->row, ns[0], baseline);
+    if (whole->longest)
+        bench_row_add(whole->longest, ns[1], baseline);
+}
+
+static void open_rows(const struct place *place, struct whole *whole)
+{
+    const char *base = place->is_remote ? "message one way" : "line one way";
+    whole->row = bench_row_new("steal", base, "%s: task to task, %d",
+                               place->name, whole->k);
+    whole->longest = place->is_remote
+                         ? bench_row_new("steal", base, "%s: longest of %d, %d",
+                                         place->name, SAMPLES, whole->k)
+                         : NULL;
 }
 
 static void run_place(const struct bench *bench, struct place *place)
@@ -118,9 +152,7 @@ static void run_place(const struct bench *bench, struct place *place)
     static struct whole wholes[SIZES];
     for (int s = 0; s < SIZES; s++) {
         open_whole(bench, place, sizes[s], &wholes[s]);
-        wholes[s].row = bench_row_new(
-            "steal", place->is_remote ? "message one way" : "line one way",
-            "%s: task to task, %d", place->name, sizes[s]);
+        open_rows(place, &wholes[s]);
     }
     for (int i = 0; i < bench->repetitions * SIZES; i++) {
         struct whole *whole = &wholes[i % SIZES];
@@ -128,7 +160,7 @@ static void run_place(const struct bench *bench, struct place *place)
             place->is_remote
                 ? bench_message_round_trip(place->comm, BENCH_SLOT * whole->k)
                 : bench_line_round_trip(&place->pair);
-        bench_row_add(whole->row, run_samples(whole, place), baseline / 2);
+        run_samples(whole, place, baseline / 2);
     }
     for (int s = 0; s < SIZES; s++)
         ek_destroy(&wholes[s].tasks);
