@@ -78,7 +78,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
             kind == EKI_PHASE_RESTORE ? EKI_SIM_STEPS : EKI_SIM_SERIAL;
     rank->done = 0;
     rank->server_done = rank->is_forwarded = false;
-    rank->next_poll = 0;
+    eki_sim_open_polls(sim, rank);
     rank->since = sim->now;
 }
 

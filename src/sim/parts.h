@@ -124,6 +124,11 @@ void eki_sim_halt(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* Whether a worker of RANK steps its server now. */
 bool eki_sim_is_served(const struct eki_sim *sim,
                        const struct eki_sim_rank *rank);
+/* RANK enters a phase, in which its server was not stepped. */
+void eki_sim_open_polls(const struct eki_sim *sim, struct eki_sim_rank *rank);
+/* The server of RANK was stepped at NS: when a busy worker does so next. */
+void eki_sim_note_polled(struct eki_sim *sim, struct eki_sim_rank *rank,
+                         uint64_t ns, bool has_found);
 /* Step the server of RANK, if its workers do that and none of them is at it.
  * Without work (IS_DUE) a worker does so whenever it looks, else now and then.
  * Returns the time that this takes. */

@@ -110,6 +110,11 @@ struct eki_sim_node {
 
 struct eki_sim_port;
 
+/* Workers between tasks step the server at NEXT, and PERIOD_NS later. */
+struct eki_sim_polls {
+    uint64_t next, period_ns;
+};
+
 struct eki_sim_rank {
     struct eki_topology topology; /* the job's, seen from this rank */
     struct eki_engine *engine;
@@ -118,15 +123,15 @@ struct eki_sim_rank {
     struct eki_sim_port *port;
     int32_t actor, number;
     enum eki_sim_state state;
-    int iteration;        /* from 0 */
-    bool is_assembled;    /* it waits for the others */
-    int done;             /* workers at the end of the phase */
-    bool server_done;     /* the server has nothing more to do in the phase */
-    bool is_forwarded;    /* the end was announced on this node */
-    bool is_visible;      /* others can claim what its server was brought */
-    uint64_t word_free;   /* when the last atomic on that deque is over */
-    uint64_t busy_until;  /* when the last server step is over */
-    uint64_t next_poll;   /* workers between tasks step the server then */
+    int iteration;       /* from 0 */
+    bool is_assembled;   /* it waits for the others */
+    int done;            /* workers at the end of the phase */
+    bool server_done;    /* the server has nothing more to do in the phase */
+    bool is_forwarded;   /* the end was announced on this node */
+    bool is_visible;     /* others can claim what its server was brought */
+    uint64_t word_free;  /* when the last atomic on that deque is over */
+    uint64_t busy_until; /* when the last server step is over */
+    struct eki_sim_polls polls;
     int polled;           /* messages that the one that does has taken */
     uint64_t since;       /* when the host began to wait */
     uint64_t clock_ns;    /* by which its clock is ahead of virtual time */

@@ -23,15 +23,36 @@ bool eki_sim_is_served(const struct eki_sim *sim,
     return !sim->program->pace && sim->now < rank->busy_until;
 }
 
+void eki_sim_open_polls(const struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    rank->polls.next = 0;
+    rank->polls.period_ns = (uint64_t)sim->machine.poll_period;
+}
+
+void eki_sim_note_polled(struct eki_sim *sim, struct eki_sim_rank *rank,
+                         uint64_t ns, bool has_found)
+{
+    struct eki_period period = eki_period_of(
+        (uint64_t)sim->machine.poll, (uint64_t)sim->machine.poll_period);
+    rank->polls.period_ns =
+        eki_period_next(&period, rank->polls.period_ns, has_found);
+    rank->polls.next = ns + rank->polls.period_ns;
+}
+
 uint64_t eki_sim_poll(struct eki_sim *sim, struct eki_sim_rank *rank,
                       bool is_due)
 {
     if (!eki_sim_is_polling(sim, rank) || !eki_sim_has_messages(rank) ||
-        !(is_due || sim->now >= rank->next_poll) ||
+        !(is_due || sim->now >= rank->polls.next) ||
         eki_sim_is_served(sim, rank))
         return 0;
-    rank->next_poll = sim->now + (uint64_t)sim->machine.poll_period;
-    return eki_sim_serve(sim, rank);
+    const struct eki_engine *engine = rank->engine;
+    uint64_t found = engine->post.moved + engine->exchange.streamed;
+    uint64_t busy = eki_sim_serve(sim, rank);
+    eki_sim_note_polled(sim, rank, sim->now,
+                        engine->post.moved + engine->exchange.streamed !=
+                            found);
+    return busy;
 }
 
 /* When the worker gets on by time alone, because it may ask another node. */

@@ -6,10 +6,6 @@
 #include "engine/offers.h"
 #include "sim/parts.h"
 
-/* As of the team: a thread whose task waits for tiles does so for so long
- * before it waits as others do. */
-#define LINGER_NS 200000
-
 uint64_t eki_sim_next_arrival(const struct eki_sim_port *port)
 {
     return port->first ? port->first->arrives : UINT64_MAX;
@@ -91,13 +87,24 @@ static uint64_t longest_sim_sleep(const struct eki_sim *sim,
                                              : worker->rank->engine->pause_ns;
 }
 
+/* How long the worker lingers before it waits as others do. */
+static uint64_t linger_ns(const struct eki_sim *sim,
+                          const struct eki_sim_worker *worker)
+{
+    if (worker->state == EKI_SIM_HALTS)
+        return EKI_LINGER_TILES_NS;
+    return !sim->machine.is_crowded && eki_worker_awaits(worker->worker)
+               ? EKI_LINGER_NS
+               : 0;
+}
+
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns)
 {
-    bool halts = worker->state == EKI_SIM_HALTS;
-    return eki_sim_next_look(sim, worker->since + (halts ? LINGER_NS : 0),
-                             halts ? EKI_SLEEP_FIRST_NS
-                                   : longest_sim_sleep(sim, worker),
+    uint64_t most = worker->state == EKI_SIM_HALTS
+                        ? EKI_SLEEP_FIRST_NS
+                        : longest_sim_sleep(sim, worker);
+    return eki_sim_next_look(sim, worker->since + linger_ns(sim, worker), most,
                              eki_sim_later(ns, sim->now));
 }
 

@@ -228,8 +228,8 @@ static bool runs_on(struct eki_sim *sim, struct eki_sim_worker *worker,
         return false;
     }
     if (eki_sim_is_polling(sim, rank) && eki_sim_has_messages(rank) &&
-        then >= rank->next_poll && eki_sim_next_arrival(rank->port) <= then) {
-        rank->next_poll = then + (uint64_t)sim->machine.poll_period;
+        then >= rank->polls.next && eki_sim_next_arrival(rank->port) <= then) {
+        eki_sim_note_polled(sim, rank, then, true);
         rank->polled = 0;
         eki_sim_set_state(sim, worker, EKI_SIM_SERVES);
     } else if (ahead < (double)sim->setup.ahead_ns &&

@@ -39,7 +39,7 @@ void eki_team_explain(const struct eki_team *team, char *text, size_t bytes)
     }
     eki_append(text, bytes, "%s poll%s between tasks, every %" PRIu64 " us: %s",
                team->any_polls ? "workers" : "worker 0 of each rank",
-               team->any_polls ? "" : "s", team->poll_period_ns / 1000,
+               team->any_polls ? "" : "s", team->period.most_ns / 1000,
                why_polling(team));
     if (!team->any_polls)
         eki_append(text, bytes, "; MPI_THREAD_SERIALIZED lets all poll");

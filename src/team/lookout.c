@@ -45,9 +45,7 @@ static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
 {
     struct eki_team *team = lookout->team;
     /* relaxed: a hint. */
-    uint64_t next =
-        atomic_load_explicit(&team->next_poll, memory_order_relaxed);
-    at->served = next > team->poll_period_ns ? next - team->poll_period_ns : 0;
+    at->served = atomic_load_explicit(&team->served, memory_order_relaxed);
     at->is_server = eki_team_lock_server(team);
     at->only_first = !team->any_polls;
     eki_look_at_phase(&lookout->look, at);

@@ -24,9 +24,14 @@ enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now)
     bool is_done = eki_server_step(engine, now);
     bool has_moved = engine->post.moved != moved;
     bool has_streamed = engine->exchange.streamed != streamed;
-    /* relaxed: a hint for whoever polls next. */
-    atomic_store_explicit(&team->next_poll, now + team->poll_period_ns,
-                          memory_order_relaxed);
+    /* relaxed, all: hints for whoever polls next. */
+    uint64_t period_ns =
+        atomic_load_explicit(&team->period_ns, memory_order_relaxed);
+    atomic_store_explicit(
+        &team->period_ns,
+        eki_period_next(&team->period, period_ns, has_moved || has_streamed),
+        memory_order_relaxed);
+    atomic_store_explicit(&team->served, now, memory_order_relaxed);
     eki_team_unlock_server(team);
     if (is_done)
         return EKI_SERVED_DONE;
@@ -74,29 +79,43 @@ static bool may_poll(const struct eki_team *team, int here)
                            : team->any_polls || here == 0;
 }
 
+/* Whether PERIOD_NS have passed since the server was stepped, at NOW or before
+ * or, by another thread, just after. */
+static bool is_over(const struct eki_team *team, uint64_t period_ns,
+                    uint64_t now)
+{
+    /* relaxed: a hint. */
+    return now >= period_ns +
+                      atomic_load_explicit(&team->served, memory_order_relaxed);
+}
+
 enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
-                                     uint64_t now)
+                                     uint64_t now, bool is_asked)
 {
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
+    /* relaxed: a hint. */
+    uint64_t period_ns =
+        is_asked ? team->period.least_ns
+                 : atomic_load_explicit(&team->period_ns, memory_order_relaxed);
     if (!may_poll(team, here) || !eki_team_has_messages(team) ||
-        (!batch->wants_server &&
-         /* relaxed: a hint. */
-         now < atomic_load_explicit(&team->next_poll, memory_order_relaxed)))
+        (!batch->wants_server && !is_over(team, period_ns, now)))
         return EKI_SERVED_NOT;
     batch->wants_server = false;
     return serve_long(team, now);
 }
 
-/* Who has a core of its own does not sleep long for an answer, nor in short
- * iterations, nor at all in a plain scheme. */
-static uint64_t sleep_limit(const struct eki_team *team, int here)
+/* Who has a core of its own and has waited for so long does not sleep at once
+ * for an answer, nor long, nor long in short iterations, nor at all in a plain
+ * scheme. */
+static uint64_t sleep_limit(const struct eki_team *team, int here,
+                            uint64_t waited)
 {
     const struct eki_engine *engine = team->setup.engine;
     if (team->is_crowded)
         return EKI_SLEEP_MOST_NS;
-    return eki_worker_awaits(engine->workers[here]) && !engine->has_pause
-               ? EKI_SLEEP_FIRST_NS
-               : engine->pause_ns;
+    if (engine->has_pause || !eki_worker_awaits(engine->workers[here]))
+        return engine->pause_ns;
+    return waited < EKI_LINGER_NS ? 0 : EKI_SLEEP_FIRST_NS;
 }
 
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
@@ -106,12 +125,11 @@ void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
         eki_has_moved(eki_team_step_server(team, now)))
         eki_wait_reset(waiter);
     else
-        eki_wait(waiter, team->is_crowded, sleep_limit(team, here), now);
+        eki_wait(waiter, team->is_crowded,
+                 sleep_limit(team, here,
+                             waiter->since == 0 ? 0 : now - waiter->since),
+                 now);
 }
-
-/* Tiles come within some microseconds, or, where their owner computes, not for
- * long: who waits so long for them sleeps. */
-#define LINGER_NS 1000000
 
 void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
                      struct eki_waiter *waiter)
@@ -124,7 +142,7 @@ void eki_team_linger(struct eki_team *team, const struct ek_worker *worker,
         waiter->since = now;
     if (may_step && eki_has_moved(eki_team_step_server(team, now)))
         eki_wait_reset(waiter);
-    else if (now - waiter->since > LINGER_NS)
+    else if (now - waiter->since > EKI_LINGER_TILES_NS)
         eki_wait(waiter, team->is_crowded, EKI_SLEEP_FIRST_NS, now);
     else if (team->is_crowded || now - waiter->since > EKI_SPIN_NS)
         eki_yield();
@@ -171,9 +189,10 @@ void eki_team_set_poll_period(struct eki_team *team)
     uint64_t period_ns = (uint64_t)team->setup.options->poll_period_us * 1000;
     if (fabric && wire->poll_ns == 0)
         wire->poll_ns = eki_team_time_poll(fabric);
-    team->poll_period_ns =
-        period_ns != 0 ? period_ns
-                       : eki_team_auto_period(fabric ? wire->poll_ns : 0);
+    uint64_t poll_ns = fabric ? wire->poll_ns : 0;
+    team->period = period_ns != 0
+                       ? (struct eki_period){period_ns, period_ns}
+                       : eki_period_of(poll_ns, eki_team_auto_period(poll_ns));
 }
 
 bool eki_team_start_thread(pthread_t *thread, void *run(void *), void *context)

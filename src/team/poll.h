@@ -63,9 +63,10 @@ static inline void eki_team_unlock_server(struct eki_team *team)
 /* Step the server unless another thread does. */
 enum eki_served eki_team_step_server(struct eki_team *team, uint64_t now);
 bool eki_team_has_messages(const struct eki_team *team);
-/* Between tasks; EKI_SERVED_NOT, or it took time. */
+/* Between tasks, or sooner where a task asks (IS_ASKED); EKI_SERVED_NOT, or it
+ * took time. */
 enum eki_served eki_team_poll_if_due(struct eki_team *team, int here,
-                                     uint64_t now);
+                                     uint64_t now, bool is_asked);
 /* Nothing to do for worker HERE: step the server, or wait a little. */
 void eki_team_rest(struct eki_team *team, int here, struct eki_waiter *waiter,
                    uint64_t now);
@@ -147,7 +148,7 @@ static inline void eki_team_after_step(struct eki_team *team, int here,
     struct eki_batch *batch = &team->setup.engine->workers[here]->batch;
     if (batch->count > 0)
         eki_team_end_run(team, here, now);
-    enum eki_served served = eki_team_poll_if_due(team, here, now);
+    enum eki_served served = eki_team_poll_if_due(team, here, now, false);
     if (EKI_LIKELY(served == EKI_SERVED_NOT))
         return;
     batch->restamp = true;

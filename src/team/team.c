@@ -242,8 +242,10 @@ static void start_server_thread(struct eki_team *team)
 
 void eki_team_enter(struct eki_team *team, const struct eki_phase *phase)
 {
-    /* relaxed: handed on by the start of the team. */
-    atomic_store_explicit(&team->next_poll, 0, memory_order_relaxed);
+    /* relaxed, both: handed on by the start of the team. */
+    atomic_store_explicit(&team->served, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->period_ns, team->period.most_ns,
+                          memory_order_relaxed);
     team->is_served = team->was_served = team->has_run = false;
     if (team->has_server)
         team->is_crowded = is_crowded(team->setup.affinity, wants_server(team));
@@ -365,7 +367,7 @@ void eki_team_poll(struct eki_team *team, struct ek_worker *worker)
         return;
     uint64_t now = eki_clock_ns();
     /* What others were served is not the task's own time. */
-    if (eki_has_moved(eki_team_poll_if_due(team, worker->here, now)))
+    if (eki_has_moved(eki_team_poll_if_due(team, worker->here, now, true)))
         eki_team_leave_out(team, worker->here, eki_clock_ns() - now);
 }
 

@@ -104,8 +104,11 @@ struct eki_team {
     bool any_polls;   /* any worker may step the server */
     bool is_crowded;  /* more threads than CPUs */
     bool is_measured; /* a report wants processor times; set before entering */
-    uint64_t poll_period_ns;
-    _Alignas(EKI_LINE) _Atomic uint64_t next_poll;
+    struct eki_period period; /* of polls */
+    /* Whoever steps the server has written when, and how long a busy worker
+     * waits after that. */
+    _Alignas(EKI_LINE) _Atomic uint64_t served; /* 0: not in this phase */
+    _Atomic uint64_t period_ns;
     _Atomic int server_lock;
     /* Workers whose threads have not ended, in a pull loop 1; negative: the
      * phase is given up. */

@@ -190,6 +190,56 @@ static void a_poll_that_was_held_up_sets_no_period(void)
     CHECK_EQ_INT(eki_team_auto_period(UINT64_MAX), 1000000);
 }
 
+static void polls_that_find_something_come_sooner(void)
+{
+    const struct eki_period fast = eki_period_of(0, 20000);
+    const struct eki_period slow = eki_period_of(1000, 75000);
+    const struct eki_period fixed = eki_period_of(1000, 5000);
+    CHECK_EQ_INT(fast.least_ns, 2000);
+    CHECK_EQ_INT(fast.most_ns, 20000);
+    CHECK_EQ_INT(slow.least_ns, 20000);
+    CHECK_EQ_INT(fixed.least_ns, 5000);
+    CHECK_EQ_INT(eki_period_next(&fast, 20000, true), 10000);
+    CHECK_EQ_INT(eki_period_next(&fast, 3000, true), 2000);
+    CHECK_EQ_INT(eki_period_next(&fast, 2000, false), 4000);
+    CHECK_EQ_INT(eki_period_next(&fast, 16000, false), 20000);
+    CHECK_EQ_INT(eki_period_next(&fixed, 5000, true), 5000);
+    CHECK_EQ_INT(eki_period_next(&fixed, 5000, false), 5000);
+}
+
+/* What a worker's poll comes to, NS after the first one, between tasks or where
+ * a task asks. */
+static enum eki_served poll_at(struct eki_team *team, uint64_t ns,
+                               bool is_asked)
+{
+    return eki_team_poll_if_due(team, 0, 1000000 + ns, is_asked);
+}
+
+static void a_server_is_stepped_as_it_finds_or_is_asked(struct lone *lone)
+{
+    const struct eki_affinity affinity = {.workers = 1, .cpus = 1};
+    const struct eki_phase phase = {.kind = EKI_PHASE_PROCESS};
+    struct eki_team *team;
+    lone_start(lone, 0);
+    const struct eki_team_setup setup = {lone->engine, &affinity,
+                                         &eki_option_defaults, 2};
+    CHECK_OK(eki_team_create(&setup, &team));
+    team->period = (struct eki_period){2000, 20000};
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    eki_team_enter(team, &phase);
+    CHECK_EQ_INT(poll_at(team, 0, false), EKI_SERVED_NOTHING);
+    CHECK_EQ_INT(poll_at(team, 19999, false), EKI_SERVED_NOT);
+    CHECK_EQ_INT(poll_at(team, 20000, false), EKI_SERVED_NOTHING);
+    CHECK_EQ_INT(poll_at(team, 21999, true), EKI_SERVED_NOT);
+    lone_message(lone, EKI_KIND_REQUEST);
+    CHECK_EQ_INT(poll_at(team, 22000, true), EKI_SERVED_MOVED);
+    CHECK_EQ_INT(poll_at(team, 31999, false), EKI_SERVED_NOT);
+    CHECK_EQ_INT(poll_at(team, 32000, false), EKI_SERVED_NOTHING);
+    CHECK_EQ_INT(poll_at(team, 51999, false), EKI_SERVED_NOT);
+    CHECK_EQ_INT(poll_at(team, 52000, false), EKI_SERVED_NOTHING);
+    eki_team_destroy(&team);
+}
+
 /* What has come lies at the end of the next iteration, and the others as they
  * lay. */
 static void arrived_tasks_reverse_nothing(struct lone *lone)
@@ -218,6 +268,8 @@ int main(void)
     RUN_LONE(an_older_clock_makes_no_long_task);
     RUN_LONE(held_up_tasks_are_no_longer_than_others);
     RUN(a_poll_that_was_held_up_sets_no_period);
+    RUN(polls_that_find_something_come_sooner);
+    RUN_LONE(a_server_is_stepped_as_it_finds_or_is_asked);
     RUN_LONE(tasks_of_an_old_phase_are_an_error);
     RUN_LONE(arrived_tasks_reverse_nothing);
     return check_result();

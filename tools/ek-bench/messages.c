@@ -288,7 +288,7 @@ static double poll_period(const struct bench *bench, MPI_Comm both)
     ek_collection *tasks;
     bench_set(&options, "ranks_per_node", 1);
     bench_check(ek_create(both, &options, &tasks));
-    double ns = (double)tasks->team->poll_period_ns;
+    double ns = (double)tasks->team->period.most_ns;
     ek_destroy(&tasks);
     return ns;
 }
