@@ -149,8 +149,7 @@ struct ek_collection {
     int64_t iteration; /* of the next ek_process() */
     struct eki_restores restores;
     struct eki_loop loop;
-    uint64_t called_ns; /* when the collective call began that is open */
-    uint64_t left_ns;   /* when ek_process() was left; 0: never */
+    uint64_t left_ns; /* when ek_process() was left; 0: never */
 };
 
 /* Broken invariant as text, or NULL; for whoever has claimed the process, or

@@ -63,8 +63,7 @@ ek_status eki_collection_start(ek_collection *tasks, struct eki_caller caller,
         return status;
     }
     EKI_TRY(eki_collection_claim(tasks, caller));
-    tasks->called_ns =
-        eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
     if (wrong)
         *wrong = status;
     return EK_OK;

@@ -136,7 +136,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
         eki_collection_trace_begin(tasks, phase.scheme->policy);
     /* Until here a rank with tasks was not in the iteration. */
     eki_collection_enter(tasks, &phase, status,
-                         is_bare ? tasks->called_ns : eki_clock_ns());
+                         is_bare ? tasks->lookout.entered_ns : eki_clock_ns());
     tasks->state = EKI_STATE_OPEN;
     tasks->may_fetch = tasks->is_pulled && !tasks->engine->setup.is_checked &&
                        !tasks->callbacks && !tasks->parts.watch;

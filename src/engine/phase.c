@@ -339,15 +339,16 @@ bool eki_engine_pass(struct eki_engine *engine)
     if (engine->topology->size > 1)
         return false;
     for (int here = 0; here < workers; here++) {
-        if (!eki_is_set(&engine->workers[here]->words->idle, engine->phase))
+        const struct eki_worker_words *words = engine->workers[here]->words;
+        if (!eki_is_set(&words->idle, engine->phase))
             return false;
     }
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = engine->workers[here];
         /* Of the last phase, unless that was passed, too. */
-        if (worker->done != worker->passed || worker->passed == 0)
+        if (worker->done != worker->check.passed || worker->done == 0)
             begin(worker, engine->entered_ns);
-        worker->passed = worker->done = engine->phase;
+        worker->check.passed = worker->done = engine->phase;
         /* The shortest process that there is; see set_pause(). */
         worker->counts.done_ns = engine->entered_ns + 1;
     }

@@ -139,6 +139,7 @@ struct eki_search {
 
 /* Looking for the end of the phase, one worker of the node after the other. */
 struct eki_check {
+    uint64_t passed; /* the last phase without steps; 0: none */
     int at, pass;
     uint64_t executed, created; /* sums so far */
 };
@@ -193,7 +194,6 @@ struct ek_worker {
     struct eki_share share;
     struct eki_piece piece;
     uint64_t done;         /* phase whose end it has seen */
-    uint64_t passed;       /* ... and the last that was passed; 0: none */
     uint64_t unchecked_id; /* of a task whose payload was to be written */
     struct eki_search search;
     struct eki_check check;

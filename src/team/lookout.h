@@ -26,6 +26,7 @@ enum eki_stage {
 
 /* Of one collection. */
 struct eki_lookout {
+    uint64_t entered_ns; /* the call that is open; by the thread that calls */
     struct eki_look look;
     struct eki_team *team; /* NULL: not made yet */
     /* Written by the thread that calls, and by the lookout while it looks. */
@@ -81,18 +82,15 @@ static inline void eki_lookout_go_outside(struct eki_lookout *lookout)
         eki_lookout_move(lookout, EKI_STAGE_OUTSIDE);
 }
 
-/* Returns the clock. */
-static inline uint64_t eki_lookout_enter(struct eki_lookout *lookout,
-                                         enum eki_called called,
-                                         int64_t iteration)
+static inline void eki_lookout_enter(struct eki_lookout *lookout,
+                                     enum eki_called called, int64_t iteration)
 {
-    uint64_t now = eki_clock_ns();
     eki_lookout_go_outside(lookout);
-    eki_look_enter(&lookout->look, called, iteration, now);
+    lookout->entered_ns = eki_clock_ns();
+    eki_look_enter(&lookout->look, called, iteration, lookout->entered_ns);
     /* release: pairs with the acquire in begin_look(). */
     atomic_store_explicit(&lookout->stage, EKI_STAGE_CALL,
                           memory_order_release);
-    return now;
 }
 
 static inline void eki_lookout_leave(struct eki_lookout *lookout, uint64_t now)
