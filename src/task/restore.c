@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of the next iteration: a counting sort over classes of durations,
- * which keeps the order within each.  Few slots go to a spare array, which
- * stays for the next time.  Many are sorted in place (in_place.c), so that a
+ * which keeps the order within each, by two digits where there are far more
+ * classes than slots.  Few slots go to a spare array, which stays for the next
+ * time.  Many are sorted in place (in_place.c), so that a
  * task takes one slot.
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 4 (retention);
@@ -11,6 +12,14 @@
 #include "task/sort.h"
 
 #include <limits.h>
+
+enum {
+    FEW = 4096, /* slots whose classes are bounded before they are counted */
+    DIGIT_BITS = 7,
+    DIGITS = 1 << DIGIT_BITS
+};
+_Static_assert(EKI_CLASS_FINE + EKI_BIN_COUNT - EKI_BIN_FINE < DIGITS * DIGITS,
+               "a class has two digits");
 
 typedef void visit_fn(struct eki_sort *sort, const struct eki_slot *slot);
 
@@ -64,9 +73,6 @@ static void set_classes(struct eki_sort *sort)
  * less than to clear all.  Never measured tasks may fall into any. */
 static size_t count_classes(struct eki_sort *sort)
 {
-    enum {
-        FEW = 4096
-    };
     if (sort->slots > FEW)
         return (size_t)sort->classes.range + 1;
     for_each(sort, bound_slot);
@@ -81,13 +87,28 @@ static size_t count_classes(struct eki_sort *sort)
     return sort->high - sort->low + 1;
 }
 
+/* Whether the slots are fewer than the classes by so much that a look at each
+ * class (17 instructions) costs more than sorting twice (65 a slot). */
+static bool is_sparse(const struct eki_sort *sort, size_t classes)
+{
+    return sort->slots <= FEW && sort->low != EKI_CLASS_NEVER &&
+           !needs_in_place(sort) && classes > DIGITS + 4 * (size_t)sort->slots;
+}
+
+/* Whether the slot is gone, which is counted. */
+EKI_INLINE bool count_gone(struct eki_sort *sort, const struct eki_slot *slot)
+{
+    if (!eki_slot_is_gone(slot))
+        return false;
+    sort->gone++;
+    sort->discarded += (slot->flags & EKI_SLOT_DISCARDED) != 0;
+    return true;
+}
+
 EKI_INLINE void count_slot(struct eki_sort *sort, const struct eki_slot *slot)
 {
-    if (eki_slot_is_gone(slot)) {
-        sort->gone++;
-        sort->discarded += (slot->flags & EKI_SLOT_DISCARDED) != 0;
+    if (count_gone(sort, slot))
         return;
-    }
     unsigned class = eki_class_of(&sort->classes, slot->bin);
     sort->starts[class - sort->first]++;
     sort->low = class < sort->low ? class : sort->low;
@@ -102,6 +123,30 @@ static void count_slots(struct eki_sort *given)
     for_each(sort, count_slot);
     sort->kept = sort->slots - sort->gone;
     *given = own;
+}
+
+EKI_INLINE void key_slot(struct eki_sort *sort, const struct eki_slot *slot)
+{
+    if (!count_gone(sort, slot))
+        sort->keys[sort->kept++] = (struct eki_sort_key){
+            slot, eki_class_of(&sort->classes, slot->bin) - sort->first};
+}
+
+/* By the digit at SHIFT; keys that have the same keep their order. */
+static void sort_by_digit(const struct eki_sort_key *from,
+                          struct eki_sort_key *to, int64_t count,
+                          unsigned shift)
+{
+    unsigned starts[DIGITS] = {0}, at = 0;
+    for (int64_t i = 0; i < count; i++)
+        starts[from[i].class >> shift & (DIGITS - 1)]++;
+    for (int digit = 0; digit < DIGITS; digit++) {
+        unsigned n = starts[digit];
+        starts[digit] = at;
+        at += n;
+    }
+    for (int64_t i = 0; i < count; i++)
+        to[starts[from[i].class >> shift & (DIGITS - 1)]++] = from[i];
 }
 
 EKI_INLINE void note_function(struct eki_sort *sort,
@@ -148,12 +193,9 @@ static bool estimate_unmeasured(struct eki_sort *sort)
     return true;
 }
 
-EKI_INLINE void scatter_slot(struct eki_sort *sort, const struct eki_slot *slot)
+EKI_INLINE void place_slot(struct eki_local *local, int64_t at,
+                           const struct eki_slot *slot)
 {
-    struct eki_local *local = sort->local;
-    if (eki_slot_is_gone(slot))
-        return;
-    int64_t at = sort->starts[eki_sort_class(sort, slot) - sort->first]++;
     struct eki_slot *to = eki_slot_at(local->spare, at, local->slot_bytes);
     if (EKI_LIKELY(local->slot_bytes == 64))
         memcpy(to, slot, 64);
@@ -164,10 +206,17 @@ EKI_INLINE void scatter_slot(struct eki_sort *sort, const struct eki_slot *slot)
     to->flags = eki_slot_next_flags(to->flags);
 }
 
-static void sort_into_spare(struct eki_sort *given)
+EKI_INLINE void scatter_slot(struct eki_sort *sort, const struct eki_slot *slot)
+{
+    if (!eki_slot_is_gone(slot))
+        place_slot(sort->local,
+                   sort->starts[eki_sort_class(sort, slot) - sort->first]++,
+                   slot);
+}
+
+static void sort_by_class(struct eki_sort *given)
 {
     struct eki_sort own = *given, *sort = &own; /* see count_slots() */
-    struct eki_local *local = sort->local;
     int64_t at = 0;
     for (unsigned class = sort->low; class <= sort->high; class ++) {
         int64_t n = sort->starts[class - sort->first];
@@ -175,6 +224,24 @@ static void sort_into_spare(struct eki_sort *given)
         at += n;
     }
     for_each(sort, scatter_slot);
+}
+
+static void sort_by_digits(const struct eki_sort *sort)
+{
+    struct eki_sort_key *other = sort->keys + sort->kept;
+    sort_by_digit(sort->keys, other, sort->kept, 0);
+    sort_by_digit(other, sort->keys, sort->kept, DIGIT_BITS);
+    for (int64_t i = 0; i < sort->kept; i++)
+        place_slot(sort->local, i, sort->keys[i].slot);
+}
+
+static void sort_into_spare(struct eki_sort *sort)
+{
+    struct eki_local *local = sort->local;
+    if (sort->keys)
+        sort_by_digits(sort);
+    else
+        sort_by_class(sort);
     eki_slots_swap(&local->seeds, &local->spare);
     eki_slots_swap(&local->seed_limit, &local->spare_limit);
     local->seed_end = local->seeds + sort->kept * local->slot_bytes;
@@ -216,16 +283,24 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
         .local = local, .low = UINT_MAX, .discarded = local->gone};
     eki_sort_find(&sort);
     set_classes(&sort);
-    sort.starts = eki_alloc(count_classes(&sort), sizeof *sort.starts);
-    if (!sort.starts)
+    size_t classes = count_classes(&sort);
+    if (order == EKI_ORDER_LONGEST && is_sparse(&sort, classes))
+        sort.keys = eki_alloc(2 * (size_t)sort.slots, sizeof *sort.keys);
+    else
+        sort.starts = eki_alloc(classes, sizeof *sort.starts);
+    if (!sort.keys && !sort.starts)
         return false;
-    count_slots(&sort);
+    if (sort.keys)
+        for_each(&sort, key_slot);
+    else
+        count_slots(&sort);
     bool done = true;
     if (sort.kept > 0)
         done = restore_sorted(&sort, order);
     else
         eki_local_clear(local);
     eki_free(sort.estimates);
+    eki_free(sort.keys);
     eki_free(sort.starts);
     if (done && discarded)
         *discarded += sort.discarded;

@@ -58,6 +58,12 @@ struct eki_place {
     unsigned char *next, *end;
 };
 
+/* A slot, and its class less the first. */
+struct eki_sort_key {
+    const struct eki_slot *slot;
+    unsigned class;
+};
+
 struct eki_sort {
     struct eki_local *local;
     struct eki_span aside, log, seeds;
@@ -65,8 +71,10 @@ struct eki_sort {
                         then where its next goes */
     unsigned first;  /* class of starts[0] */
     struct eki_classes classes;
-    struct eki_place *places; /* of a sort in place: per class from LOW on */
-    unsigned char *hand;      /* of it, too: slots that change their places */
+    struct eki_sort_key *keys; /* [2 * slots], instead of starts, of few slots
+                                  far apart: the first half counts */
+    struct eki_place *places;  /* of a sort in place: per class from LOW on */
+    unsigned char *hand;       /* of it, too: slots that change their places */
     struct eki_estimate *estimates;
     unsigned low, high; /* classes seen */
     int64_t slots, gone, kept, discarded;

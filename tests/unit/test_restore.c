@@ -130,6 +130,33 @@ static void short_tasks_of_an_octave_keep_their_order(struct eki_local *local)
     }
 }
 
+/* Far more classes than tasks; some have the same. */
+static void few_tasks_far_apart_are_sorted(struct eki_local *local)
+{
+    int64_t discarded = 0;
+    eki_local_init(local, 64);
+    add_seeds(local, 60);
+    for (int i = 0; i < 60; i++)
+        seed_at(local, i)->bin =
+            eki_bin_of((i % 4 + UINT64_C(50)) << (i * 7 % 13 * 2));
+    for (int i = 0; i < 60; i += 5)
+        seed_at(local, i)->flags |= EKI_SLOT_DISCARDED;
+    WITHOUT_MEMORY(1,
+                   CHECK(!eki_local_restore(local, EKI_ORDER_LONGEST, NULL)));
+    CHECK_EQ_INT(seed_count(local), 60);
+    CHECK(eki_local_restore(local, EKI_ORDER_LONGEST, &discarded));
+    CHECK_EQ_INT(discarded, 12);
+    CHECK_EQ_INT(seed_count(local), 48);
+    for (int i = 1; i < 48; i++) {
+        const struct eki_slot *last = seed_at(local, i - 1);
+        const struct eki_slot *slot = seed_at(local, i);
+        CHECK(is_whole(slot, 64));
+        if (slot->bin > 1 + 256 * 17)
+            CHECK(last->bin < slot->bin ||
+                  (last->bin == slot->bin && last->id < slot->id));
+    }
+}
+
 static void many_tasks_of_an_octave_stay_where_they_are(struct eki_local *local)
 {
     int64_t n = 3 * EKI_SPARE_BYTES / 64, wrong = 0;
@@ -353,6 +380,7 @@ int main(void)
     RUN_WITH(struct eki_local, eki_local_free, hints_order_where_nothing_ran);
     RUN_WITH(struct eki_local, eki_local_free,
              short_tasks_of_an_octave_keep_their_order);
+    RUN_WITH(struct eki_local, eki_local_free, few_tasks_far_apart_are_sorted);
     RUN_WITH(struct eki_local, eki_local_free,
              many_tasks_of_an_octave_stay_where_they_are);
     RUN(many_tasks_take_a_slot_each);
