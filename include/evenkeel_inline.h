@@ -62,11 +62,14 @@ struct __attribute__((may_alias)) ek_worker_head {
     int32_t here;           /**< For ek_worker_here(). */
 };
 
-/* The payload of a new slot; NULL: the function must spawn. */
+/* The payload of a new slot; NULL: the function must spawn.  A task that is
+ * WRITTEN by now may be read at once, in words: the atomic store, which orders
+ * nothing, keeps compilers from joining those of its header. */
 EKI_INLINE unsigned char *eki_inline_push(struct ek_worker_head *head,
                                           ek_function function, size_t bytes,
-                                          int flags)
+                                          int flags, int written)
 {
+    typedef uint64_t __attribute__((may_alias)) eki_inline_id;
     unsigned char *slot = head->top;
     uint64_t word, id;
     if (__builtin_expect(head->layout != EK_INLINE_LAYOUT ||
@@ -82,7 +85,11 @@ EKI_INLINE unsigned char *eki_inline_push(struct ek_worker_head *head,
     head->top = slot + head->slot_bytes;
     head->next_id = id + 1;
     memcpy(slot, &word, sizeof word);
-    memcpy(slot + 8, &id, sizeof id);
+    if (written)
+        __atomic_store_n((eki_inline_id *)(void *)(slot + 8), id,
+                         __ATOMIC_RELAXED);
+    else
+        memcpy(slot + 8, &id, sizeof id);
     return slot + 16;
 }
 
@@ -102,10 +109,6 @@ EKI_INLINE void eki_inline_copy(unsigned char *to, const void *payload,
     const unsigned char *from = (const unsigned char *)payload;
     uint64_t low = 0, high = 0;
     size_t rest = bytes % 16;
-    if (!__builtin_constant_p(bytes) || bytes > EKI_INLINE_BYTES) {
-        memcpy(to, payload, bytes);
-        return;
-    }
 #if defined(__clang__)
 #pragma clang loop unroll(full)
 #else
@@ -128,12 +131,28 @@ EKI_INLINE void eki_inline_copy(unsigned char *to, const void *payload,
     eki_inline_pair(to, low, high);
 }
 
+/* The function spawns a copy, and compilers may keep a payload that has no
+ * other address in registers: it is written where it will lie, and only there.
+ * A payload that is too long is not read: the function says which may be. */
+EKI_INLINE ek_status eki_inline_call(ek_worker *worker, ek_function function,
+                                     const void *payload, size_t bytes,
+                                     int flags)
+{
+    const struct ek_worker_head *head = (const struct ek_worker_head *)worker;
+    unsigned char copy[EKI_INLINE_BYTES];
+    if (!payload || bytes == 0 ||
+        (head->layout == EK_INLINE_LAYOUT && bytes > head->payload_bytes))
+        return ek_spawn(worker, function, NULL, bytes, flags);
+    eki_inline_copy(copy, payload, bytes);
+    return ek_spawn(worker, function, copy, bytes, flags);
+}
+
 /** As ek_spawn_at(). */
 EKI_INLINE void *ek_spawn_at_inline(ek_worker *worker, ek_function function,
                                     size_t bytes, int flags)
 {
     struct ek_worker_head *head = (struct ek_worker_head *)worker;
-    void *payload = eki_inline_push(head, function, bytes, flags);
+    void *payload = eki_inline_push(head, function, bytes, flags, 0);
     return __builtin_expect(payload != NULL, 1)
                ? payload
                : ek_spawn_at(worker, function, bytes, flags);
@@ -146,10 +165,16 @@ EKI_INLINE ek_status ek_spawn_inline(ek_worker *worker, ek_function function,
 {
     struct ek_worker_head *head = (struct ek_worker_head *)worker;
     unsigned char *to =
-        payload ? eki_inline_push(head, function, bytes, flags) : NULL;
+        payload ? eki_inline_push(head, function, bytes, flags, 1) : NULL;
+    int is_copied = __builtin_constant_p(bytes) && bytes <= EKI_INLINE_BYTES;
     if (__builtin_expect(!to, 0))
-        return ek_spawn(worker, function, payload, bytes, flags);
-    eki_inline_copy(to, payload, bytes);
+        return is_copied
+                   ? eki_inline_call(worker, function, payload, bytes, flags)
+                   : ek_spawn(worker, function, payload, bytes, flags);
+    if (is_copied)
+        eki_inline_copy(to, payload, bytes);
+    else
+        memcpy(to, payload, bytes);
     return EK_OK;
 }
 

@@ -114,16 +114,22 @@ static inline bool uts_is_geometric(const struct uts_tree *tree,
             node->height < tree->shift * tree->depth_most);
 }
 
+static inline bool uts_is_below_least(const struct uts_tree *tree,
+                                      const struct uts_node *node)
+{
+    return node->height < UTS_LEVELS &&
+           uts_bits(node) < tree->least[node->height];
+}
+
 static inline int32_t uts_geometric(const struct uts_tree *tree,
                                     const struct uts_node *node)
 {
-    bool is_high = node->height < UTS_LEVELS;
-    uint32_t bits = uts_bits(node);
-    if (is_high && bits < tree->least[node->height])
+    if (uts_is_below_least(tree, node))
         return 0; /* half of the nodes and more, without a logarithm */
-    double log_rest = is_high ? tree->log_rest[node->height]
-                              : uts_log_rest(tree, node->height);
-    double children = uts_draw(bits, log_rest);
+    double log_rest = node->height < UTS_LEVELS
+                          ? tree->log_rest[node->height]
+                          : uts_log_rest(tree, node->height);
+    double children = uts_draw(uts_bits(node), log_rest);
     return children < UTS_CHILDREN_MOST ? (int32_t)children : UTS_CHILDREN_MOST;
 }
 
@@ -141,6 +147,15 @@ static inline int32_t uts_children(const struct uts_tree *tree,
     return uts_random(uts_bits(node)) < tree->probability ? tree->children : 0;
 }
 
+/* Whether a node has no children, as far as that is known without a logarithm.
+ */
+static inline bool uts_is_leaf(const struct uts_tree *tree,
+                               const struct uts_node *node)
+{
+    return uts_is_geometric(tree, node) ? uts_is_below_least(tree, node)
+                                        : uts_children(tree, node) == 0;
+}
+
 /* A node whose children are generated: what is hashed for each of them. */
 struct uts_parent {
     unsigned char block[SHA1_BLOCK_SIZE];
@@ -149,10 +164,15 @@ struct uts_parent {
 
 static inline void uts_put_word(unsigned char *to, uint32_t word)
 {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    word = __builtin_bswap32(word);
+    memcpy(to, &word, sizeof word);
+#else
     to[0] = (unsigned char)(word >> 24);
     to[1] = (unsigned char)(word >> 16);
     to[2] = (unsigned char)(word >> 8);
     to[3] = (unsigned char)word;
+#endif
 }
 
 /* So many bytes of the block are hashed; the rest is SHA-1's padding. */

@@ -27,13 +27,22 @@ static bool visit_below(const struct uts_tree *tree,
     return is_good;
 }
 
-/* A call, so that leaves, which most nodes are, need none of its registers. */
+/* These two are calls, so that leaves, which most nodes are, need few registers
+ * and save none. */
+__attribute__((noinline)) static int end_leaf(ek_worker *worker,
+                                              const struct uts_node *node)
+{
+    count(ek_worker_data(worker), node, 0);
+    return 0;
+}
+
 __attribute__((noinline)) static int spawn_children(ek_worker *worker,
                                                     const struct visit *visit,
-                                                    const struct uts_node *node,
-                                                    int32_t children)
+                                                    const struct uts_node *node)
 {
     struct uts_parent parent;
+    int32_t children = uts_children(&visit->options->tree, node);
+    count(ek_worker_data(worker), node, children);
     uts_open(node, &parent);
     for (int32_t i = 0; i < children; i++) {
         struct uts_node *child =
@@ -50,18 +59,24 @@ static int run_node(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
 {
     const struct visit *visit = context;
-    const struct uts_tree *tree = &visit->options->tree;
     const struct uts_node *node = payload;
-    struct unfold_counts *counts = ek_worker_data(worker);
     (void)bytes;
-    if (node->height >= visit->options->cutoff) {
-        if (!visit_below(tree, node, counts))
-            ek_fail(worker, 1, "no memory for the levels below a node");
-        return 0;
-    }
-    int32_t children = uts_children(tree, node);
-    count(counts, node, children);
-    return children == 0 ? 0 : spawn_children(worker, visit, node, children);
+    return uts_is_leaf(&visit->options->tree, node)
+               ? end_leaf(worker, node)
+               : spawn_children(worker, visit, node);
+}
+
+/* A task is a node, and all below where the cut-off is. */
+static int run_above(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    const struct visit *visit = context;
+    const struct uts_node *node = payload;
+    if (node->height < visit->options->cutoff)
+        return run_node(worker, payload, bytes, context);
+    if (!visit_below(&visit->options->tree, node, ek_worker_data(worker)))
+        ek_fail(worker, 1, "no memory for the levels below a node");
+    return 0;
 }
 
 /* Count NODE and spawn its children, some to a task. */
@@ -113,6 +128,7 @@ struct unfold visit_make(const struct visit_options *options,
                          struct visit *visit)
 {
     bool has_chunks = options->chunk > 1;
+    ek_task_fn *node = options->cutoff < INT32_MAX ? run_above : run_node;
     size_t bytes =
         has_chunks ? sizeof(struct visit_siblings) : sizeof(struct uts_node);
     *visit = (struct visit){.options = options};
@@ -123,7 +139,7 @@ struct unfold visit_make(const struct visit_options *options,
                            .root = &visit->root,
                            .root_bytes = bytes,
                            .payload_bytes = bytes,
-                           .task = has_chunks ? run_siblings : run_node,
+                           .task = has_chunks ? run_siblings : node,
                            .context = visit,
                            .function = &visit->function,
                            .visit = visit_all};

@@ -7,6 +7,7 @@
  */
 #include <evenkeel_inline.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "check.h"
@@ -41,19 +42,23 @@ enum {
 /* What the functions were called with. */
 static struct {
     int calls;
-    const void *worker, *payload;
+    const void *worker;
+    bool has_payload; /* such bytes, wherever they lie */
     int function, flags;
     size_t bytes;
 } noted;
 
 static int data, other_data;
 
-ek_status(ek_spawn)(ek_worker *worker, ek_function function,
-                    const void *payload, size_t bytes, int flags)
+static unsigned char payload[PAYLOAD];
+
+ek_status(ek_spawn)(ek_worker *worker, ek_function function, const void *from,
+                    size_t bytes, int flags)
 {
     noted.calls++;
     noted.worker = worker;
-    noted.payload = payload;
+    noted.has_payload =
+        from && bytes <= PAYLOAD && memcmp(from, payload, bytes) == 0;
     noted.function = function;
     noted.flags = flags;
     noted.bytes = bytes;
@@ -107,7 +112,7 @@ static ek_worker *worker_of(struct ek_worker_head *head)
 }
 
 /* The second slot has the task, its neighbors nothing. */
-static void check_slot(const struct ek_worker_head *head, const void *payload,
+static void check_slot(const struct ek_worker_head *head, const void *from,
                        size_t bytes, int flags)
 {
     uint64_t word, id;
@@ -117,15 +122,13 @@ static void check_slot(const struct ek_worker_head *head, const void *payload,
     CHECK_EQ_INT(word, UINT64_C(0x4080000000000000) | 2 | bytes << 16 |
                            (uint64_t)flags << 56);
     CHECK_EQ_INT(id, 1234567890123);
-    CHECK(memcmp(slot + 16, payload, bytes) == 0);
+    CHECK(memcmp(slot + 16, from, bytes) == 0);
     for (int i = 0; i < SLOT; i++)
         CHECK(slots[i] == 0xee && slot[SLOT + i] == 0xee);
     CHECK(head->top == slots + 2 * SLOT);
     CHECK_EQ_INT(head->next_id, 1234567890124);
     CHECK_EQ_INT(noted.calls, 0);
 }
-
-static unsigned char payload[PAYLOAD];
 
 /* Sizes that a compiler knows are copied in other ways than ... */
 #define SPAWN_KNOWN(size)                                               \
@@ -179,7 +182,7 @@ static void spawn_slowly(struct ek_worker_head head, ek_function function,
     const struct ek_worker_head before = head;
     CHECK_EQ_INT(ek_spawn(worker_of(&head), function, payload, bytes, flags),
                  EK_ERR_STATE);
-    CHECK(noted.payload == payload);
+    CHECK(noted.has_payload == (bytes <= PAYLOAD));
     CHECK(ek_spawn_at(worker_of(&head), function, bytes, flags) == &other_data);
     CHECK_EQ_INT(noted.calls, 2);
     CHECK(noted.worker == &head);
@@ -216,6 +219,27 @@ static void all_else_is_for_the_function(void)
     spawn_slowly(good_head(), 2, SIZE_MAX, 0);
     spawn_slowly(good_head(), 2, 24, 2);
     spawn_slowly(good_head(), 2, 24, -1);
+}
+
+/* A payload that only this function has is copied for the call; what is too
+ * long is not read. */
+static void sizes_that_are_known_are_for_the_function(void)
+{
+    struct ek_worker_head head = good_head();
+    unsigned char own[24];
+    memcpy(own, payload, sizeof own);
+    head.mark = head.top;
+    CHECK_EQ_INT(ek_spawn(worker_of(&head), 2, own, sizeof own, 0),
+                 EK_ERR_STATE);
+    CHECK(noted.has_payload);
+    CHECK_EQ_INT(noted.bytes, sizeof own);
+    head = good_head();
+    head.payload_bytes = 16;
+    CHECK_EQ_INT(ek_spawn(worker_of(&head), 2, own, sizeof own, 0),
+                 EK_ERR_STATE);
+    CHECK(!noted.has_payload);
+    CHECK_EQ_INT(noted.bytes, sizeof own);
+    CHECK(head.top == slots + SLOT);
 }
 
 static void a_payload_that_is_null_is_for_the_function(void)
@@ -255,6 +279,7 @@ int main(void)
     RUN(plain_spawns_fill_the_slot);
     RUN(plain_slots_are_handed_out);
     RUN(all_else_is_for_the_function);
+    RUN(sizes_that_are_known_are_for_the_function);
     RUN(a_payload_that_is_null_is_for_the_function);
     RUN(a_worker_says_who_it_is);
     RUN(arguments_may_have_commas);
