@@ -107,12 +107,18 @@ int space_block(const struct space *space, int64_t tile)
     return block;
 }
 
+/* First entry of tile AT of a block; its first tile is the widest one. */
+static int64_t begin_of(const struct block *block, int64_t at)
+{
+    return (block->entries * at + block->tiles - 1) / block->tiles;
+}
+
 void space_bounds(const struct space *space, int64_t tile, int64_t *first,
                   int64_t *width)
 {
     const struct block *block = &space->block[space_block(space, tile)];
-    int64_t begin = (tile - block->first_tile) * space->width;
-    int64_t rest = block->entries - begin;
+    int64_t at = tile - block->first_tile;
+    int64_t begin = begin_of(block, at);
     *first = block->first + begin;
-    *width = rest < space->width ? rest : space->width;
+    *width = begin_of(block, at + 1) - begin;
 }

@@ -3,8 +3,9 @@
  * The range of an index: blocks of an irrep, and with spin of a spin, each cut
  * into tiles.
  *
- * Tiles of a block are as wide as allowed, but the last one: 48 entries in
- * tiles of 20 are 20, 20 and 8.
+ * A block has as few tiles as the width allows.  Narrow tiles are slow, so that
+ * widths differ by one at most, the wider ones first: 49 entries in tiles of 20
+ * are 17, 16 and 16.
  */
 #ifndef TENSOR_CONTRACTION_SPACE_H
 #define TENSOR_CONTRACTION_SPACE_H

@@ -31,8 +31,8 @@ operations() {
 count 1 2 paper product 46854025 2959783 251438320320000 8754178121600
 count 2 1 paper tile 1874161 470357 251438320320000 5738356841600
 count 3 1 fifth12 product 1827904 114576 402301312512 40095159296
-operations product '672445158 159'
-operations tile '2708086389 119'
+operations product '2271316092 104'
+operations tile '3875598598 54'
 expect '--compare and --count do not go together' --compare --count
 expect "--byte-ns is '-1'; allowed: a number from 0 to" --count --byte-ns -1
 cat "$folder/out"
