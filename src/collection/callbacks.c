@@ -30,7 +30,7 @@ static void leave_program(void *user, struct ek_worker *worker)
     pthread_mutex_unlock(&callbacks->mutex);
     /* No time of the task. */
     if (worker)
-        worker->batch.stamp += eki_ns_since(since, now);
+        eki_worker_leave_out(worker, eki_ns_since(since, now));
 }
 
 bool eki_collection_begin_data(ek_worker *worker)

@@ -99,6 +99,8 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
     else
         local->seed_top = (unsigned char *)slot;
     worker->piece.first = range.first;
+    worker->piece.ran = 0;
+    worker->piece.begun = worker->batch.stamp;
     eki_piece_set_index(&worker->piece, range.first);
     /* relaxed, both: whoever looks finds out if they do not belong together. */
     atomic_store_explicit(&worker->piece.shown_id, worker->piece.id,
@@ -112,44 +114,86 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
     return EKI_STEP_RANGE;
 }
 
-/* Count what has run since the piece began, or since the last time stamp. */
-static void count_indices(struct ek_worker *worker, uint64_t elapsed)
+/* Count the N indices since the piece began, or since the last time stamp. */
+static void count_indices(struct ek_worker *worker, int64_t n, uint64_t elapsed)
 {
-    int64_t n = eki_piece_index(&worker->piece) - worker->piece.first;
     struct eki_function_counts *function =
         &worker->function_counts[worker->piece.function];
-    worker->piece.first = eki_piece_index(&worker->piece);
+    worker->piece.first += n;
+    worker->piece.ran += n;
+    worker->batch.stamp += elapsed;
     worker->executed += (uint64_t)n;
     worker->counts.tasks += n;
     worker->counts.indices += n;
-    worker->counts.nulls += worker->piece.nulls;
-    worker->local.gone += worker->piece.nulls;
     worker->counts.work_ns += elapsed;
     function->tasks += n;
     function->work_ns += elapsed;
+}
+
+/* Count the null indices, too, which end the piece or come before an index. */
+static void count_nulls(struct ek_worker *worker)
+{
+    worker->counts.nulls += worker->piece.nulls;
+    worker->local.gone += worker->piece.nulls;
     worker->piece.nulls = 0;
+}
+
+/* Make SLOT that of INDEX, which took a time of this BIN. */
+EKI_INLINE void fill_slot(const struct eki_piece *piece, struct eki_slot *slot,
+                          int64_t index, uint16_t bin, int flags)
+{
+    eki_slot_head(slot, piece->function, sizeof index, EKI_SLOT_SEED | flags,
+                  piece->id + (uint64_t)index);
+    if (!(flags & EKI_SLOT_SKIPPED)) {
+        slot->bin = bin;
+        slot->deviation = 0;
+    }
+    memcpy(slot->payload, &index, sizeof index);
+}
+
+/* The N short indices since the last time stamp are tasks of the log; there is
+ * room.  They took their mean each, to where the last one was seen to end. */
+static void end_shorts(struct ek_worker *worker, int64_t n)
+{
+    const struct eki_piece *piece = &worker->piece;
+    struct eki_local *local = &worker->local;
+    if (n == 0)
+        return;
+    uint64_t elapsed = eki_ns_since(worker->batch.stamp, piece->seen);
+    uint64_t ns = elapsed / (uint64_t)n;
+    uint16_t bin = eki_bin_of(ns);
+    unsigned char *at = local->log_end;
+    EKI_ASSERT(local->log_limit - at >= n * (ptrdiff_t)local->slot_bytes);
+    for (int64_t i = 0; i < n; i++, at += local->slot_bytes)
+        fill_slot(piece, (struct eki_slot *)at, piece->first + i, bin, 0);
+    local->log_end = at;
+    if (n == 1)
+        eki_counts_note(&worker->counts, ns, piece->id + (uint64_t)piece->first,
+                        piece->function);
+    count_indices(worker, n, elapsed);
 }
 
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
 {
+    struct eki_piece *piece = &worker->piece;
+    end_shorts(worker, eki_piece_shorts(piece));
     uint64_t elapsed = now - worker->batch.stamp;
-    int64_t nulls = worker->piece.nulls;
+    int64_t nulls = piece->nulls;
     if (nulls >= NULLS_LEAST)
-        worker->piece.null_ns +=
-            ((double)elapsed / (double)nulls - worker->piece.null_ns) /
-            NULLS_WEIGHT;
+        piece->null_ns +=
+            ((double)elapsed / (double)nulls - piece->null_ns) / NULLS_WEIGHT;
     if (nulls > 0)
         worker->counts.null_ns += elapsed;
-    count_indices(worker, elapsed);
-    worker->batch.stamp = now;
-    worker->piece.first = -1;
-    if (elapsed < EKI_SHORT_NS && worker->piece.size < EKI_PIECE_MAX)
-        worker->piece.size *= 2;
-    eki_piece_set_index(&worker->piece, 0);
-    worker->piece.last = 0;
+    count_indices(worker, nulls, elapsed);
+    count_nulls(worker);
+    piece->first = -1;
+    if (eki_ns_since(piece->begun, now) < EKI_SHORT_NS &&
+        piece->ran == piece->size && piece->size <= EKI_PIECE_MAX / 2)
+        piece->size *= 2;
+    eki_piece_set_index(piece, 0);
+    piece->last = 0;
     /* relaxed: nothing of the piece is looked at. */
-    atomic_store_explicit(&worker->piece.shown_function, -1,
-                          memory_order_relaxed);
+    atomic_store_explicit(&piece->shown_function, -1, memory_order_relaxed);
 }
 
 /* Time of the index that ended at NOW, without the null ones before it. */
@@ -162,20 +206,14 @@ static uint64_t index_ns(const struct ek_worker *worker, uint64_t elapsed)
 }
 
 /* The index that ended is a task of the log; there is room. */
-static void remember(struct ek_worker *worker, uint64_t ns, uint8_t flags)
+static void remember(struct ek_worker *worker, uint64_t ns, int flags)
 {
     struct eki_local *local = &worker->local;
     struct eki_slot *slot = (struct eki_slot *)local->log_end;
-    int64_t index = eki_piece_index(&worker->piece) - 1;
     EKI_ASSERT(local->log_end < local->log_limit);
     local->log_end += local->slot_bytes;
-    eki_slot_head(slot, worker->piece.function, sizeof index,
-                  EKI_SLOT_SEED | flags, worker->piece.id + (uint64_t)index);
-    if (!(flags & EKI_SLOT_SKIPPED)) {
-        slot->bin = eki_bin_of(ns);
-        slot->deviation = 0;
-    }
-    memcpy(slot->payload, &index, sizeof index);
+    fill_slot(&worker->piece, slot, eki_piece_index(&worker->piece) - 1,
+              eki_bin_of(ns), flags);
 }
 
 bool eki_worker_put_back(struct ek_worker *worker)
@@ -189,8 +227,20 @@ bool eki_worker_put_back(struct ek_worker *worker)
     return true;
 }
 
+/* End the piece where it has taken so long.  As many indices as it had are the
+ * next one, but where one of them was as long by itself. */
+static void end_late(struct ek_worker *worker, uint64_t ns)
+{
+    struct eki_piece *piece = &worker->piece;
+    if (ns <= EKI_BATCH_NS)
+        return;
+    piece->size = ns > 2 * EKI_BATCH_NS ? 1 : (int32_t)piece->ran;
+    eki_worker_put_back(worker);
+}
+
 void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
 {
+    end_shorts(worker, eki_piece_shorts(&worker->piece) - 1);
     if (code != 0)
         eki_worker_fail(worker, code, "");
     if (EKI_UNLIKELY(worker->batch.marks & EKI_MARK_ENDS)) {
@@ -205,7 +255,7 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
         held = eki_worker_take_held(worker, elapsed);
     uint64_t ns = index_ns(worker, elapsed - held);
     bool is_null = marks & EKI_MARK_DISCARD;
-    uint8_t flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;
+    int flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;
     eki_worker_end_result(worker, marks);
     worker->batch.marks = 0;
     worker->counts.null_ns += is_null ? elapsed : elapsed - held - ns;
@@ -218,12 +268,10 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     eki_counts_note(&worker->counts, ns, eki_worker_task_id(worker),
                     worker->piece.function);
     worker->counts.nulls += flags != 0;
-    count_indices(worker, elapsed);
-    worker->batch.stamp = now;
-    if (elapsed - held > EKI_LONG_NS) {
-        worker->piece.size = 1;
-        eki_worker_put_back(worker);
-    }
+    count_indices(worker, eki_piece_index(&worker->piece) - worker->piece.first,
+                  elapsed);
+    count_nulls(worker);
+    end_late(worker, eki_ns_since(worker->piece.begun, now));
     if (eki_is_stopped(worker->engine))
         eki_worker_put_back(worker);
 }

@@ -30,20 +30,15 @@ static void record_single(struct ek_worker *worker, uint64_t ns)
     }
 }
 
-/* How much longer a batch may be whose tasks all were spawned, so that no
- * duration is kept of them: a step costs some of them. */
-#define UNKEPT 4
-
 static void adapt_batch(struct ek_worker *worker, uint64_t elapsed,
-                        uint64_t task_ns, bool is_kept)
+                        uint64_t task_ns)
 {
     uint64_t *mean = &worker->batch.task_ns;
-    uint64_t factor = is_kept ? 1 : UNKEPT;
     *mean = task_ns > *mean ? *mean + (task_ns - *mean) / EKI_LATELY
                             : *mean - (*mean - task_ns) / EKI_LONG_AGO;
-    if (elapsed > factor * EKI_LONG_NS)
+    if (elapsed > EKI_BATCH_NS)
         worker->batch.size = 1;
-    else if (elapsed < factor * EKI_SHORT_NS &&
+    else if (elapsed < EKI_SHORT_NS &&
              worker->batch.count == worker->batch.size &&
              worker->batch.size < worker->batch.most)
         worker->batch.size *= 2;
@@ -65,9 +60,6 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
         record_single(worker, elapsed);
     uint32_t step = local->slot_bytes;
     unsigned char *logged = local->log + worker->batch.log * (int64_t)step;
-    bool is_kept = worker->batch.is_pinned ||
-                   local->seed_top != worker->batch.seed ||
-                   local->log_end != logged;
     for (unsigned char *at = local->seed_top; at != worker->batch.seed;
          at += step)
         record((struct eki_slot *)at, bin);
@@ -81,7 +73,7 @@ void eki_worker_close(struct ek_worker *worker, uint64_t now)
         &worker->function_counts[eki_worker_current(worker)->function];
     function->tasks += n;
     function->work_ns += clock_ns;
-    adapt_batch(worker, elapsed, task_ns, is_kept);
+    adapt_batch(worker, elapsed, task_ns);
     worker->batch.count = worker->batch.budget = 0;
     /* relaxed: nothing of the task is looked at. */
     atomic_store_explicit(&worker->batch.current, NULL, memory_order_relaxed);

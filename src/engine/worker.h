@@ -10,6 +10,7 @@
 #define EKI_ENGINE_WORKER_H
 
 #include "count/count.h"
+#include "engine/piece.h"
 #include "engine/words.h"
 #include "steal/steal.h"
 #include "task/task.h"
@@ -69,8 +70,7 @@ enum {
     /* Work that may stay hidden behind the task that runs, which may be long:
      * as much as nobody misses.  A worker that hides no more takes back what it
      * shows, and shows it again, once in this time: a microsecond. */
-    EKI_HIDDEN_NS = 1000000,
-    EKI_PIECE_MAX = 512 /* indices of a piece of a range */
+    EKI_HIDDEN_NS = 1000000
 };
 
 /* The tasks that run between two readings of the clock. */
@@ -106,21 +106,6 @@ struct eki_share {
     struct eki_deque_shared *shared;
     unsigned char *slots;
     uint64_t may_publish; /* phase: all have left the one before */
-};
-
-/* The part of a range that runs: first <= index <= last; first < 0: none. */
-struct eki_piece {
-    _Atomic int64_t index; /* others may look, see look.h */
-    int64_t last;
-    int64_t first;     /* where the piece began */
-    int64_t nulls;     /* since the last time stamp */
-    uint64_t id;       /* of index 0 of the range, so to speak */
-    uint16_t function; /* of the range */
-    int32_t size;      /* adaptive, 1 ... EKI_PIECE_MAX */
-    double null_ns;    /* what a null index takes, about */
-    /* Function and id again, for others to look at. */
-    _Atomic int shown_function; /* -1: no piece is open */
-    _Atomic uint64_t shown_id;
 };
 
 /* Looking for work. */
@@ -231,19 +216,6 @@ eki_worker_current(const struct ek_worker *worker)
         return worker->local.running;
     /* relaxed: written by this thread. */
     return atomic_load_explicit(&worker->batch.current, memory_order_relaxed);
-}
-
-/* The next index of the piece, for its own worker. */
-static inline int64_t eki_piece_index(const struct eki_piece *piece)
-{
-    /* relaxed: written by this thread. */
-    return atomic_load_explicit(&piece->index, memory_order_relaxed);
-}
-
-static inline void eki_piece_set_index(struct eki_piece *piece, int64_t index)
-{
-    /* relaxed: a look at it orders nothing. */
-    atomic_store_explicit(&piece->index, index, memory_order_relaxed);
 }
 
 static inline struct eki_slot *eki_worker_top(struct ek_worker *worker)
@@ -412,6 +384,31 @@ static inline bool eki_worker_index_is_null(struct ek_worker *worker, int code)
     return true;
 }
 
+/* An index ended at NOW that is not null: where it was short, behind short
+ * ones, its end is noted, and nothing more is to do. */
+static inline bool eki_worker_index_is_short(struct ek_worker *worker, int code,
+                                             uint64_t now)
+{
+    struct eki_piece *piece = &worker->piece;
+    /* This one is none of those before it. */
+    uint64_t before =
+        eki_piece_shorts(piece) > 1 ? piece->seen : worker->batch.stamp;
+    if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0 ||
+                     piece->nulls != 0 ||
+                     eki_ns_since(before, now) >= EKI_LONG_NS ||
+                     eki_ns_since(piece->begun, now) > EKI_BATCH_NS))
+        return false;
+    piece->seen = now;
+    return true;
+}
+
+/* NS of the time of the task that runs are not its own. */
+static inline void eki_worker_leave_out(struct ek_worker *worker, uint64_t ns)
+{
+    worker->batch.stamp += ns;
+    worker->piece.seen += ns;
+}
+
 /* Step the worker; NOW is the clock on entering the phase, or at the end of a
  * task. */
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now);
@@ -425,7 +422,8 @@ bool eki_worker_index(const struct ek_worker *worker, int64_t *index);
 void eki_worker_fail(struct ek_worker *worker, int code, const char *text);
 /* After a failure, a mark or a non-zero return of the current task. */
 void eki_worker_mark(struct ek_worker *worker, int code);
-/* The same for an index; every index that is not discarded ends here. */
+/* The same for an index; every one ends here that is neither discarded nor
+ * short. */
 void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now);
 /* End the piece early: the rest lies on the stack; false: no memory. */
 bool eki_worker_put_back(struct ek_worker *worker);

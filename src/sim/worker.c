@@ -110,10 +110,10 @@ static void end_task(struct eki_sim *sim, struct eki_sim_worker *worker)
     struct ek_worker *inner = worker->worker;
     sim->last_task_ns = sim->now + worker->ahead_ns;
     if (worker->is_index) {
-        if (!eki_worker_index_is_null(inner, worker->code))
-            eki_worker_index_end(inner, worker->code,
-                                 eki_sim_clock(sim, worker->rank) +
-                                     worker->ahead_ns);
+        uint64_t now = eki_sim_clock(sim, worker->rank) + worker->ahead_ns;
+        if (!eki_worker_index_is_null(inner, worker->code) &&
+            !eki_worker_index_is_short(inner, worker->code, now))
+            eki_worker_index_end(inner, worker->code, now);
     } else if ((inner->batch.marks | (unsigned)worker->code) != 0) {
         eki_worker_mark(inner, worker->code);
     }

@@ -17,8 +17,12 @@
 #define EKI_BIN_RANGE 0xffff
 /* Tasks at least this long are timed alone. */
 #define EKI_LONG_NS 2000
-/* A batch of tasks shorter than this may grow. */
-#define EKI_SHORT_NS 1000
+/* A batch, or a piece of a range, that takes longer was too large: for so long
+ * nothing is published and nobody is served.  A shorter one than half of that
+ * may grow: with tasks of 1 us a step per 2 us costs more than one percent
+ * (ek-bench loops). */
+#define EKI_BATCH_NS 8000
+#define EKI_SHORT_NS (EKI_BATCH_NS / 2)
 
 static inline uint16_t eki_bin_of(uint64_t ns)
 {

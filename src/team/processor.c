@@ -71,5 +71,5 @@ void eki_team_leave_out(struct eki_team *team, int here, uint64_t ns)
         batch->held_ns += eki_team_held(seat, batch, UINT64_MAX, waited_ns);
         seat->looked_ns = batch->stamp + ns;
     }
-    batch->stamp += ns;
+    eki_worker_leave_out(team->setup.engine->workers[here], ns);
 }

@@ -66,8 +66,8 @@ static inline void eki_run_batch(struct ek_worker *worker)
     }
 }
 
-/* The indices of a piece; only remaining ones read the clock.  TEAM: whose
- * thread this is; NULL: nobody's. */
+/* The indices of a piece; only those read the clock that are not null.  TEAM:
+ * whose thread this is; NULL: nobody's. */
 static inline void eki_run_piece(struct ek_worker *worker,
                                  struct eki_team *team)
 {
@@ -81,6 +81,8 @@ static inline void eki_run_piece(struct ek_worker *worker,
         if (eki_worker_index_is_null(worker, code))
             continue;
         uint64_t now = eki_clock_ns();
+        if (eki_worker_index_is_short(worker, code, now))
+            continue;
         if (team)
             eki_team_end_run(team, worker->here, now);
         eki_worker_index_end(worker, code, now);

@@ -128,16 +128,27 @@ static void find_hidden(struct explore *explore, const struct ek_worker *worker)
     }
 }
 
+/* What is left of a piece, and its short indices, which are logged together:
+ * the last of these may be the one that runs. */
+static void find_piece(struct explore *explore, const struct eki_piece *piece)
+{
+    int64_t end = piece->first + eki_piece_shorts(piece);
+    for (int64_t i = piece->first; i < end; i++) {
+        if (!ledger_find(&explore->ledger, i)->discarded)
+            find_key(explore, i, "piece");
+    }
+    for (int64_t i = piece->index; i < piece->last; i++)
+        find_key(explore, i, "piece");
+}
+
 static void find_worker(struct explore *explore, struct ek_worker *worker)
 {
     find_local(explore, &worker->local);
     find_published(explore, worker->engine, &worker->share,
                    worker->local_number);
     find_arriving(explore, worker);
-    if (worker->piece.first < 0)
-        return;
-    for (int64_t i = worker->piece.index; i < worker->piece.last; i++)
-        find_key(explore, i, "piece");
+    if (worker->piece.first >= 0)
+        find_piece(explore, &worker->piece);
 }
 
 static void find_message(struct explore *explore,

@@ -258,6 +258,122 @@ static void arrived_tasks_reverse_nothing(struct lone *lone)
                      expected[i]);
 }
 
+/* A worker on its own, with the indices 0 ... COUNT - 1 of a range in one
+ * piece.
+ */
+static struct ek_worker *open_piece(struct lone *lone, int64_t count)
+{
+    static const int workers[1] = {1}, nodes[1] = {0};
+    lone_open_job(lone, 0, 1, workers, nodes);
+    lone_make(lone);
+    struct ek_worker *worker = lone_worker(lone);
+    CHECK(eki_local_add_range(&worker->local, 0, (struct eki_range){0, count},
+                              100));
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    worker->piece.size = (int32_t)count;
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_RANGE);
+    worker->batch.stamp = lone->now;
+    return worker;
+}
+
+/* Run indices of the piece: what each takes, 0: it is null; how many ran. */
+static int run_indices(struct lone *lone, const uint64_t *ns)
+{
+    struct ek_worker *worker = lone_worker(lone);
+    int64_t index;
+    int n = 0;
+    for (; eki_worker_take_index(worker, &index); n++) {
+        lone->now += ns[index];
+        worker->batch.marks = ns[index] == 0 ? EKI_MARK_DISCARD : 0;
+        if (!eki_worker_index_is_null(worker, 0) &&
+            !eki_worker_index_is_short(worker, 0, lone->now))
+            eki_worker_index_end(worker, 0, lone->now);
+    }
+    return n;
+}
+
+/* Short indices share their mean; a long one among them has its own time, and
+ * so has one behind null ones. */
+static void short_indices_share_their_time(struct lone *lone)
+{
+    static const uint64_t ns[] = {300, 500,  1000, 3000, 200, 0,
+                                  0,   1500, 100,  300,  200};
+    static const uint64_t logged[][2] = {{0, 600},  {1, 600}, {2, 600},
+                                         {3, 3000}, {4, 200}, {7, 1500},
+                                         {8, 200},  {9, 200}, {10, 200}};
+    const int count = sizeof ns / sizeof *ns;
+    struct ek_worker *worker = open_piece(lone, count);
+    struct eki_local *local = &worker->local;
+    uint64_t work_ns = worker->counts.work_ns - lone->now;
+    CHECK_EQ_INT(run_indices(lone, ns), count);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_DONE);
+    int64_t n = eki_local_slots(local, local->log, local->log_end);
+    CHECK_EQ_INT(n, sizeof logged / sizeof *logged);
+    for (int64_t i = 0; i < n; i++) {
+        const struct eki_slot *slot = eki_slot_at(local->log, i, LONE_SLOT);
+        CHECK_EQ_INT(lone_number(slot), logged[i][0]);
+        CHECK_EQ_INT(slot->id, 100 + logged[i][0]);
+        CHECK_EQ_INT(slot->bin, eki_bin_of(logged[i][1]));
+    }
+    CHECK_EQ_INT(worker->counts.work_ns - lone->now, work_ns);
+    CHECK_EQ_INT(worker->executed, count);
+    CHECK_EQ_INT(worker->counts.nulls, 2);
+    CHECK_EQ_INT(worker->counts.largest_ns, 3000);
+    CHECK_EQ_INT(worker->counts.largest_id, 103);
+}
+
+/* Nothing is published meanwhile, and nobody is served: so it ends in time. */
+static void pieces_of_a_range_end_in_time(struct lone *lone)
+{
+    static const uint64_t ns[16] = {1900, 1900, 1900, 1900, 1900, 1900};
+    struct ek_worker *worker = open_piece(lone, 16);
+    CHECK_EQ_INT(run_indices(lone, ns), 5);
+    CHECK_EQ_INT(worker->executed, 5);
+    CHECK_EQ_INT(eki_slot_tasks(eki_worker_top(worker)), 11);
+}
+
+/* Left out of the last index, not of the short ones before it. */
+static void waits_are_no_time_of_an_index(struct lone *lone)
+{
+    static const uint64_t ns[] = {300, 300, 300};
+    struct ek_worker *worker = open_piece(lone, 4);
+    int64_t index;
+    worker->piece.last = 3;
+    CHECK_EQ_INT(run_indices(lone, ns), 3);
+    worker->piece.last = 4;
+    CHECK(eki_worker_take_index(worker, &index));
+    lone->now += 9000;
+    eki_worker_leave_out(worker, 5000);
+    CHECK(!eki_worker_index_is_short(worker, 0, lone->now));
+    eki_worker_index_end(worker, 0, lone->now);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ_INT(eki_slot_at(worker->local.log, i, LONE_SLOT)->bin,
+                     eki_bin_of(i < 3 ? 300 : 4000));
+}
+
+/* Tasks of 1 us: several of them between two readings of the clock. */
+static void short_tasks_are_timed_together(struct lone *lone)
+{
+    enum {
+        COUNT = 100
+    };
+    struct ek_worker *worker;
+    static const int workers[1] = {1}, nodes[1] = {0};
+    lone_open_job(lone, 0, 1, workers, nodes);
+    lone_make(lone);
+    lone_seed(lone, COUNT, 0);
+    lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_RANDOM);
+    worker = lone_worker(lone);
+    while (eki_worker_step(worker, lone->now) == EKI_STEP_RUN) {
+        uint64_t since = lone->now;
+        while (eki_worker_take(worker) != NULL)
+            lone->now += 1000;
+        CHECK(lone->now - since <= 8000);
+    }
+    CHECK_EQ_INT(worker->counts.tasks, COUNT);
+    CHECK(worker->counts.batches <= COUNT / 3);
+}
+
 int main(void)
 {
     RUN_LONE(creation_without_memory_leaves_nothing);
@@ -272,5 +388,9 @@ int main(void)
     RUN_LONE(a_server_is_stepped_as_it_finds_or_is_asked);
     RUN_LONE(tasks_of_an_old_phase_are_an_error);
     RUN_LONE(arrived_tasks_reverse_nothing);
+    RUN_LONE(short_indices_share_their_time);
+    RUN_LONE(pieces_of_a_range_end_in_time);
+    RUN_LONE(waits_are_no_time_of_an_index);
+    RUN_LONE(short_tasks_are_timed_together);
     return check_result();
 }

@@ -143,8 +143,8 @@ static int32_t size_of(const struct nulls *nulls)
     return size;
 }
 
-/* End the piece before AT, if the library would have had a smaller one: it
- * doubles an empty one once more. */
+/* End the piece before AT, if the library would have had a smaller one: a full
+ * one has doubled once more. */
 static bool cut(const struct nulls *nulls, struct ek_worker *worker, int64_t at)
 {
     int32_t size = size_of(nulls);
