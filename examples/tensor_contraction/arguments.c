@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arguments.h"
+#include "kernel.h"
 #include "memory.h"
 #include "presets.h"
 
@@ -21,6 +22,11 @@ static const char *task_words(void)
 static const char *start_words(void)
 {
     return "blocks, owners";
+}
+
+static const char *multiply_words(void)
+{
+    return kernel_multiplier() == MULTIPLIER_XSMM ? "blas, xsmm" : "blas";
 }
 
 static const char *check_words(void)
@@ -47,6 +53,9 @@ static const struct option options[] = {
              "(tile)"},
     {"--start", "WHERE", AT(start), OPTION_WORD(start_words),
      .help = "where tasks start: in blocks, or at the owners of C (blocks)"},
+    {"--multiply", "BY", AT(multiply), OPTION_WORD(multiply_words),
+     .help = "what multiplies tiles: blas, or xsmm, libxsmm (xsmm if it was "
+             "built with it)"},
     {"--prefetch", "N", AT(options.prefetch), OPTION_INTEGER(0, PREFETCH_MAX),
      .help = "pairs of tiles on their way while one is multiplied (1)"},
     {"--cache", "MB", AT(cache_mb), OPTION_LONG(0, 1000000),
@@ -123,6 +132,10 @@ static bool check_together(void *context, struct message *message)
     if (arguments->task)
         arguments->contraction.task =
             (enum task_kind)place_in(task_words(), arguments->task);
+    arguments->contraction.multiplier =
+        arguments->multiply
+            ? (enum multiplier)place_in(multiply_words(), arguments->multiply)
+            : kernel_multiplier();
     if (arguments->start)
         arguments->options.has_owner_start =
             place_in(start_words(), arguments->start) == 1;

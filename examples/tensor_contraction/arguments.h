@@ -14,7 +14,7 @@
 struct arguments {
     struct mode_arguments shared;
     /* As said; NULL: not said. */
-    const char *preset, *symmetry, *task, *start, *memory, *check;
+    const char *preset, *symmetry, *task, *start, *memory, *check, *multiply;
     bool has_blocks; /* or else those of the preset */
     int64_t tile;    /* 0: not said */
     struct irrep_list irreps;

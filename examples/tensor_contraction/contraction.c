@@ -103,7 +103,8 @@ static bool make_tensor(struct contraction *contraction,
 bool contraction_make(const struct contraction_options *options,
                       struct contraction *contraction, struct message *message)
 {
-    *contraction = (struct contraction){.task = options->task};
+    *contraction = (struct contraction){.task = options->task,
+                                        .multiplier = options->multiplier};
     const struct expression *e = &contraction->expression;
     if (!expression_parse(options->expression, &contraction->expression,
                           message) ||

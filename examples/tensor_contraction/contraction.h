@@ -18,6 +18,12 @@ enum task_kind {
     TASK_PRODUCT /* a product of a tile of A and one of B */
 };
 
+/** What multiplies matrices. */
+enum multiplier {
+    MULTIPLIER_BLAS,
+    MULTIPLIER_XSMM /* libxsmm, and BLAS where that cannot */
+};
+
 /** What is done. */
 struct contraction_options {
     const char *expression;
@@ -25,6 +31,7 @@ struct contraction_options {
     int64_t tile; /* entries of each index of a tile, at most */
     enum symmetry symmetry;
     enum task_kind task;
+    enum multiplier multiplier;
 };
 
 /** A product that is not null. */
@@ -44,6 +51,7 @@ struct work {
 struct contraction {
     struct expression expression;
     enum task_kind task;
+    enum multiplier multiplier;
     struct space space[INDICES_MAX];
     struct tensor c, a, b;
     int64_t outputs;   /* tiles of C, null ones included ... */

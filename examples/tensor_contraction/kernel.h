@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Products of dense tiles: permutations, and products of matrices by BLAS.
+ * Products of dense tiles: permutations, and products of matrices by BLAS or
+ * libxsmm.
  *
  * The indices that C shares with A are the rows of a matrix, those that it
  * shares with B its columns, and the contracted ones are summed over.  Their
  * order, and whether a matrix is transposed, is chosen so that the fewest
- * entries are permuted.  BLAS runs on the calling thread.
+ * entries are permuted.  BLAS and libxsmm run on the calling thread.
  */
 #ifndef TENSOR_CONTRACTION_KERNEL_H
 #define TENSOR_CONTRACTION_KERNEL_H
@@ -31,6 +32,9 @@ struct kernel {
 
 /** BLAS uses no threads of its own from now on. */
 void kernel_start(void);
+
+/** The better multiplier of those that this program was built with. */
+enum multiplier kernel_multiplier(void);
 
 void kernel_make(const struct contraction *contraction, struct kernel *kernel);
 

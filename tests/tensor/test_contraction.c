@@ -16,8 +16,9 @@ static bool make(const char *expression, const char *name, enum task_kind task,
     struct irrep_list irreps = {0};
     CHECK(irrep_list_add(&irreps, preset->outer, message));
     CHECK(irrep_list_add(&irreps, preset->contracted, message));
-    const struct contraction_options options = {
-        expression, &irreps, preset->tile, preset->symmetry, task};
+    const struct contraction_options options = {expression,   &irreps,
+                                                preset->tile, preset->symmetry,
+                                                task,         MULTIPLIER_BLAS};
     return contraction_make(&options, contraction, message);
 }
 
@@ -129,8 +130,8 @@ static void what_cannot_be_is_refused(void)
         CHECK(irrep_list_add(&irreps, cases[i].outer, &message));
         CHECK(irrep_list_add(&irreps, cases[i].contracted, &message));
         const struct contraction_options options = {
-            cases[i].expression, &irreps, cases[i].tile, cases[i].symmetry,
-            TASK_TILE};
+            cases[i].expression, &irreps,   cases[i].tile,
+            cases[i].symmetry,   TASK_TILE, MULTIPLIER_BLAS};
         CHECK(!contraction_make(&options, &made, &message));
         CHECK_HAS_TEXT(message.text, cases[i].message);
         contraction_free(&made);

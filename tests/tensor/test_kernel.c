@@ -77,6 +77,8 @@ static void squares_may_be_cut(void)
     check_permute(3, (const int64_t[]){17, 20, 40}, rows);
 }
 
+static enum multiplier multiplier; /* of the tests from now on */
+
 /* A contraction of one product. */
 struct small {
     struct contraction contraction;
@@ -93,8 +95,8 @@ static void make(const char *expression, struct small *small)
     struct message message = {""};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         CHECK(irrep_list_add(&irreps, words[w], &message));
-    const struct contraction_options options = {expression, &irreps, 10,
-                                                SYMMETRY_NONE, TASK_TILE};
+    const struct contraction_options options = {
+        expression, &irreps, 10, SYMMETRY_NONE, TASK_TILE, multiplier};
     CHECK(contraction_make(&options, &small->contraction, &message));
     kernel_make(&small->contraction, &small->kernel);
     products_begin(&small->contraction, 0, &products);
@@ -181,7 +183,10 @@ static void products_are_right_in_any_order(void)
         "C[j] += A[b,i,j,a,k,l] * B[l,k,a,i,b]",
     };
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
-        check_product(expressions[i]);
+        for (multiplier = MULTIPLIER_BLAS; multiplier <= kernel_multiplier();
+             multiplier++)
+            check_product(expressions[i]);
+    multiplier = kernel_multiplier();
     /* One sums over 540 entries, in more than one slice. */
     CHECK(pauses > 2 * (int)(sizeof expressions / sizeof *expressions));
 }

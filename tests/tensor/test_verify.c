@@ -20,8 +20,12 @@ static void make(enum symmetry symmetry)
     struct irrep_list irreps = {0};
     struct message message;
     const struct contraction_options options = {
-        "C[l,i,k,j] += A[b,j,i,a] * B[l,a,k,b]", &irreps, 3, symmetry,
-        TASK_TILE};
+        "C[l,i,k,j] += A[b,j,i,a] * B[l,a,k,b]",
+        &irreps,
+        3,
+        symmetry,
+        TASK_TILE,
+        kernel_multiplier()};
     CHECK(irrep_list_add(&irreps, "i=5,4,1,3", &message));
     CHECK(irrep_list_add(&irreps, "a=2,3,4,2", &message));
     CHECK(contraction_make(&options, &contraction, &message));
