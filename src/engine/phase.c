@@ -333,16 +333,24 @@ void eki_worker_give_up(struct ek_worker *worker)
                                             memory_order_relaxed);
 }
 
+/* Whether no task lies here, or with a protocol, which may hide some. */
+static bool are_all_done(const struct eki_engine *engine)
+{
+    uint64_t open = 0;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct ek_worker *worker = engine->workers[here];
+        if (!eki_is_set(&worker->words->idle, engine->phase))
+            return false;
+        open += eki_worker_created(worker) - worker->executed;
+    }
+    return open == 0;
+}
+
 bool eki_engine_pass(struct eki_engine *engine)
 {
     int workers = engine->topology->workers_here;
-    if (engine->topology->size > 1)
+    if (engine->topology->size > 1 || !are_all_done(engine))
         return false;
-    for (int here = 0; here < workers; here++) {
-        const struct eki_worker_words *words = engine->workers[here]->words;
-        if (!eki_is_set(&words->idle, engine->phase))
-            return false;
-    }
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = engine->workers[here];
         /* Of the last phase, unless that was passed, too. */
