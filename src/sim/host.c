@@ -217,6 +217,8 @@ static bool restore_here(struct eki_sim_rank *rank, enum eki_order order)
         if (eki_engine_restore_worker(engine, w, order, &rank->discarded) !=
             EK_OK)
             return false;
+        /* Arrays of other workers take their place. */
+        eki_local_shed(&engine->workers[w]->local);
     }
     return eki_engine_restore_pinned(engine, &rank->discarded) == EK_OK;
 }

@@ -256,6 +256,19 @@ void eki_local_cut(struct eki_local *local, int64_t kept)
     }
 }
 
+void eki_local_shed(struct eki_local *local)
+{
+    EKI_ASSERT(local->log_end == local->log && local->aside == 0 &&
+               local->stack_top == local->stack_bottom && !local->left);
+    free_slots(local->stack, local->stack_limit);
+    free_slots(local->log, local->log_limit);
+    free_slots(local->spare, local->spare_limit);
+    local->stack = local->stack_bottom = local->stack_top = NULL;
+    local->stack_mark = local->stack_limit = NULL;
+    local->log = local->log_end = local->log_limit = NULL;
+    local->spare = local->spare_limit = NULL;
+}
+
 struct eki_slot *eki_local_log(struct eki_local *local,
                                const struct eki_slot *slot)
 {

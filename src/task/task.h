@@ -207,6 +207,8 @@ bool eki_local_spare_reserve(struct eki_local *local, int64_t n);
 /* After a restore that leaves KEPT seeds, give back of large arrays what the
  * iteration did not need. */
 void eki_local_cut(struct eki_local *local, int64_t kept);
+/* Give back all arrays but that of the seeds, after a restore. */
+void eki_local_shed(struct eki_local *local);
 
 /* Make room for N more slots in the log; false: no memory. */
 bool eki_local_log_reserve(struct eki_local *local, int64_t n);

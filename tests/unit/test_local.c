@@ -382,6 +382,8 @@ static void model_restore(struct model *model)
     check_restored(model, expected, order);
     if (order == EKI_ORDER_EXECUTED)
         check_executed_order(model);
+    if (below(model, 2) == 0)
+        eki_local_shed(&model->local);
     free(expected);
     model->seeds.count = 0;
     for (int64_t i = 0; i < seed_count(&model->local); i++)

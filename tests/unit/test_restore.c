@@ -234,6 +234,10 @@ static void many_tasks_take_a_slot_each(void)
             if (round == 0)
                 check_first(&local, n, order);
         }
+        eki_local_shed(&local);
+        CHECK_EQ_INT(room_of(&local),
+                     eki_local_slots(&local, local.seeds, local.seed_limit));
+        CHECK_EQ_INT(seed_count(&local), n + 5);
         eki_local_free(&local);
     }
 }
