@@ -22,7 +22,7 @@ enum {
 
 bool eki_long_reserve(struct eki_long_tasks *tasks)
 {
-    return eki_grow(&tasks->items, tasks->count, &tasks->room, 64,
+    return eki_grow(&tasks->items, tasks->count, &tasks->room, 8,
                     sizeof *tasks->items);
 }
 

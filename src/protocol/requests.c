@@ -397,7 +397,7 @@ ek_status eki_requests_add(struct eki_engine *engine)
     struct eki_requests *requests = eki_alloc_lines(sizeof *requests);
     if (requests) {
         requests->protocol.ops = &eki_requests_ops;
-        requests->waiting = EKI_QUEUE(struct eki_request, 64);
+        requests->waiting = EKI_QUEUE(struct eki_request, 8);
         requests->askers = eki_alloc_lines((size_t)topology->workers_here *
                                            sizeof *requests->askers);
         requests->rest.slots = eki_alloc(eki_deque_block_max(engine->capacity),
