@@ -25,8 +25,11 @@ static void vectors_make(const struct contraction *contraction,
     vectors->inner_sum = allocate((size_t)vectors->inner, sizeof(double));
     vectors->found = allocate((size_t)vectors->rows, sizeof(double));
     vectors->expected = allocate((size_t)vectors->rows, sizeof(double));
-    for (int64_t i = 0; i < vectors->columns; i++)
-        vectors->x[i] = operands_entry(SEED_VECTOR, 1, &i);
+    /* None near 0, which would hide a bad entry of its column of C. */
+    for (int64_t i = 0; i < vectors->columns; i++) {
+        double entry = operands_entry(SEED_VECTOR, 1, &i);
+        vectors->x[i] = copysign((1 + fabs(entry)) / 2, entry);
+    }
 }
 
 static void vectors_free(struct vectors *vectors)
@@ -99,8 +102,9 @@ static void sum_over_ranks(double *values, int64_t count)
 }
 
 /* The largest difference of an entry beside what entries are: one bad entry of
- * C is not lost among many good ones.  Numbers from -1 to 1 have a variance of
- * a third, and each multiplication of A and B is one of three of them here. */
+ * C is not lost among many good ones.  Each multiplication of A and B is one of
+ * three numbers here: those of A and B, from -1 to 1, have a variance of 1/3,
+ * and x, of 1/2 to 1 and either sign, one of 7/12. */
 static double relative_error(const struct contraction *contraction,
                              const struct vectors *vectors, double factor)
 {
@@ -108,7 +112,7 @@ static double relative_error(const struct contraction *contraction,
     for (int64_t i = 0; i < vectors->rows; i++)
         most = larger_error(
             most, fabs(vectors->found[i] - factor * vectors->expected[i]));
-    return most / (factor * sqrt(products / 27 / (double)vectors->rows));
+    return most / (factor * sqrt(products * 7 / 108 / (double)vectors->rows));
 }
 
 static ek_status verify_vector(const struct contraction *contraction,
