@@ -75,7 +75,6 @@ static void prepare(void)
     local->seeds = local->seed_base = (unsigned char *)slots;
     local->seed_top = local->seed_end = (unsigned char *)(slots + TASKS);
     engine.pinned.ran_on = ran_on;
-    engine.kind = EKI_PHASE_PROCESS;
     for (int i = 0; i < TASKS; i++) {
         ran_on[i] = -1;
         runs[i] = 0;
@@ -84,8 +83,9 @@ static void prepare(void)
     for (int i = 0; i < WORKERS; i++) {
         workers[i].engine = &engine;
         workers[i].here = i;
+        workers[i].batch.has_pinned = true; /* as on arriving */
     }
-    eki_pinned_enter(&engine);
+    eki_pinned_enter(&engine.pinned);
 }
 
 static void check(void)
