@@ -394,7 +394,7 @@ static inline bool eki_worker_index_is_short(struct ek_worker *worker, int code,
     uint64_t before =
         eki_piece_shorts(piece) > 1 ? piece->seen : worker->batch.stamp;
     if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0 ||
-                     piece->nulls != 0 ||
+                     piece->nulls != 0 || worker->batch.held_ns != 0 ||
                      eki_ns_since(before, now) >= EKI_LONG_NS ||
                      eki_ns_since(piece->begun, now) > EKI_BATCH_NS))
         return false;
@@ -406,6 +406,7 @@ static inline bool eki_worker_index_is_short(struct ek_worker *worker, int code,
 static inline void eki_worker_leave_out(struct ek_worker *worker, uint64_t ns)
 {
     worker->batch.stamp += ns;
+    worker->piece.begun += ns;
     worker->piece.seen += ns;
 }
 
