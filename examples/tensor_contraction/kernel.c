@@ -228,8 +228,8 @@ static void call_blas(const struct call *call, int64_t at)
 
 #ifdef HAS_XSMM
 /* Columns up to which libxsmm is the faster one: a slice of them lies in the
- * second cache (`fifth`, two cores, tiles of 16 to 20: 4.3 s, BLAS 4.5; tiles
- * of 18 to 24: 4.7 s, BLAS 4.4). */
+ * second cache (`fifth`, two cores, tiles of 16 to 20: 4.1 s, BLAS 4.4; but
+ * tiles of 18 to 24: 4.7 s, BLAS 4.4). */
 #define XSMM_COLUMNS 420
 
 /* The same by libxsmm, which packs nothing and has the columns first; false: it

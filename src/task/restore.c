@@ -3,8 +3,7 @@
  * The order of the next iteration: a counting sort over classes of durations,
  * which keeps the order within each, by two digits where there are far more
  * classes than slots.  Few slots go to a spare array, which stays for the next
- * time.  Many are sorted in place (in_place.c), so that a
- * task takes one slot.
+ * time.  Many are sorted in place (in_place.c), so that a task takes one slot.
  *
  * Paper: Lifflander, Krishnamoorthy, Kale, HPDC 2012, section 4 (retention);
  * the order, longest first, is ours.

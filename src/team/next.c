@@ -39,15 +39,6 @@ const void *eki_team_thread(const struct eki_team *team, int here)
     return seat->taken == team->setup.engine->phase ? seat->thread : NULL;
 }
 
-static void end_index(struct eki_team *team, int here, uint64_t now)
-{
-    struct ek_worker *worker = team->setup.engine->workers[here];
-    if (eki_worker_index_is_short(worker, 0, now))
-        return;
-    eki_team_end_run(team, here, now);
-    eki_worker_index_end(worker, 0, now);
-}
-
 void eki_team_end_task(struct eki_team *team, int here)
 {
     struct ek_worker *worker = team->setup.engine->workers[here];
@@ -56,7 +47,7 @@ void eki_team_end_task(struct eki_team *team, int here)
         return;
     if (seat->is_index) {
         if (!eki_worker_index_is_null(worker, 0))
-            end_index(team, here, eki_clock_ns());
+            eki_team_end_index(team, worker, 0, eki_clock_ns());
     } else if (worker->batch.marks != 0) {
         eki_worker_mark(worker, 0);
     }

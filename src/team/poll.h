@@ -140,6 +140,20 @@ static inline void eki_team_end_run(struct eki_team *team, int here,
     seat->looked_ns = now;
     batch->restamp = true;
 }
+
+/* An index of WORKER ended at NOW that is not null.  TEAM: whose thread this
+ * is; NULL: nobody's. */
+static inline void eki_team_end_index(struct eki_team *team,
+                                      struct ek_worker *worker, int code,
+                                      uint64_t now)
+{
+    if (eki_worker_index_is_short(worker, code, now))
+        return;
+    if (team)
+        eki_team_end_run(team, worker->here, now);
+    eki_worker_index_end(worker, code, now);
+}
+
 /* A step of worker HERE is over: what ran has ended, and the server may be due.
  */
 static inline void eki_team_after_step(struct eki_team *team, int here,

@@ -78,14 +78,8 @@ static inline void eki_run_piece(struct ek_worker *worker,
     int64_t index;
     while (eki_worker_take_index(worker, &index)) {
         int code = fn(worker, &index, sizeof index, context);
-        if (eki_worker_index_is_null(worker, code))
-            continue;
-        uint64_t now = eki_clock_ns();
-        if (eki_worker_index_is_short(worker, code, now))
-            continue;
-        if (team)
-            eki_team_end_run(team, worker->here, now);
-        eki_worker_index_end(worker, code, now);
+        if (!eki_worker_index_is_null(worker, code))
+            eki_team_end_index(team, worker, code, eki_clock_ns());
     }
 }
 
