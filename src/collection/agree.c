@@ -129,8 +129,9 @@ uint64_t eki_collection_signature(const ek_collection *tasks)
 void eki_collection_note(ek_collection *tasks, enum eki_called call,
                          int64_t value)
 {
+    /* Values are small, or -1: both fit into a word. */
     tasks->agreed.calls =
-        eki_hash(eki_hash(tasks->agreed.calls, call), (uint64_t)value);
+        eki_hash(tasks->agreed.calls, (uint64_t)value ^ (uint64_t)call << 32);
     tasks->agreed.last_call = call;
     tasks->agreed.last_value = value;
 }

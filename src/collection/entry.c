@@ -150,7 +150,6 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
     if (prepared != EK_OK)
         eki_engine_fail(tasks->engine, prepared, ek_error_message());
     eki_team_enter(tasks->team, phase);
-    eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
 }
 
 void eki_collection_leave(ek_collection *tasks, struct eki_error *error)

@@ -264,9 +264,10 @@ static ek_status close_iteration(ek_collection *tasks,
     end_hooks(tasks);
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_end(tasks, left, (ek_status)error.status);
+    bool shares = error.status != EK_OK || tasks->wants_report ||
+                  tasks->is_pulled || tasks->recording;
     /* Where ranks have nothing to share, none waits for another. */
-    if (error.status != EK_OK || tasks->wants_report || tasks->is_pulled ||
-        tasks->recording)
+    if (shares)
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
     if (EKI_UNLIKELY(error.status != EK_OK))
         eki_collection_excuse(tasks, &error);
@@ -288,7 +289,8 @@ static ek_status close_iteration(ek_collection *tasks,
             eki_report_trouble(tasks->report);
     }
     tasks->restores.seconds = 0;
-    tasks->left_ns = eki_clock_ns();
+    tasks->left_ns =
+        shares || tasks->settings.options.hooks.end ? eki_clock_ns() : left;
     eki_lookout_leave(&tasks->lookout, tasks->left_ns);
     EKI_ASSERT_SLOW(eki_collection_check(tasks));
     eki_collection_release();
@@ -317,8 +319,12 @@ ek_status eki_collection_process(ek_collection *tasks,
     ek_status status = open_iteration(tasks, EKI_CALLED_PROCESS, report, wrong);
     if (status != EK_OK)
         return not_opened(tasks, status);
-    if (wrong == EK_OK && (tasks->recording || !eki_team_pass(tasks->team)))
-        eki_team_run(tasks->team);
+    if (wrong != EK_OK || tasks->recording || !eki_team_pass(tasks->team)) {
+        /* A phase that passes is too short to be looked at. */
+        eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
+        if (wrong == EK_OK)
+            eki_team_run(tasks->team);
+    }
     return close_iteration(tasks, report);
 }
 
@@ -333,8 +339,10 @@ static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
 {
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PULL, NULL));
     ek_status status = open_iteration(tasks, EKI_CALLED_PULL, NULL, EK_OK);
-    if (status == EK_OK)
+    if (status == EK_OK) {
+        eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
         return EK_OK;
+    }
     not_opened(tasks, status);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;

@@ -101,6 +101,7 @@ static ek_status run_restore_phase(ek_collection *tasks,
     struct eki_phase phase = {.kind = EKI_PHASE_RESTORE, .balance = balance};
     enum eki_called called = tasks->lookout.look.called;
     eki_collection_enter(tasks, &phase, status, eki_clock_ns());
+    eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
     eki_team_run_restore(tasks->team);
     eki_team_finish(tasks->team);
     eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
@@ -308,6 +309,17 @@ static ek_restore_policy chosen_policy(const ek_collection *tasks,
                : EK_RESTORE_CENTRALIZED;
 }
 
+/* POLICY has been done, which HAS_MOVED tasks. */
+static void note_restored(ek_collection *tasks, ek_restore_policy policy,
+                          bool has_moved)
+{
+    if (tasks->state == EKI_STATE_RAN)
+        tasks->state = EKI_STATE_READY;
+    tasks->restores.is_retained = policy != EK_RESTORE_ORIGINAL && !has_moved;
+    tasks->restores.policy = policy;
+    tasks->restores.chosen = chosen_policy(tasks, policy, has_moved);
+}
+
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole)
 {
@@ -319,16 +331,13 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
         status = restore_together(tasks, policy, status, whole);
     else if (status == EK_OK)
         status = restore_alone(tasks, policy, whole);
-    if (tasks->state == EKI_STATE_RAN &&
-        (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
-        tasks->state = EKI_STATE_READY;
     bool has_moved = whole->migrations > 0;
-    tasks->restores.is_retained =
-        status == EK_OK && policy != EK_RESTORE_ORIGINAL && !has_moved;
-    if (status == EK_OK) {
-        tasks->restores.policy = policy;
-        tasks->restores.chosen = chosen_policy(tasks, policy, has_moved);
-    }
+    tasks->restores.is_retained = false;
+    if (status == EK_OK)
+        note_restored(tasks, policy, has_moved);
+    else if (tasks->state == EKI_STATE_RAN && !is_alone &&
+             status != EK_ERR_NOMEM)
+        tasks->state = EKI_STATE_READY;
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restores.seconds += whole->seconds;
@@ -347,9 +356,7 @@ bool eki_collection_restore_bare(ek_collection *tasks)
         return false;
     /* As restore_alone() ends. */
     eki_course_choose(&tasks->restores.course, false, 0);
-    tasks->state = EKI_STATE_READY;
-    tasks->restores.is_retained = true;
-    tasks->restores.policy = tasks->restores.chosen = EK_RESTORE_RETAIN;
+    note_restored(tasks, EK_RESTORE_RETAIN, false);
     return true;
 }
 

@@ -221,9 +221,10 @@ ek_status ek_clear(ek_collection *tasks)
 bool eki_collection_is_bare(const ek_collection *tasks)
 {
     const struct eki_engine *engine = tasks->engine;
+    const struct eki_local *foreign = &tasks->seeds.foreign.seeds;
     bool is_bare =
         engine->moves.count == 0 && eki_local_is_bare(&engine->pinned.local) &&
-        eki_local_is_bare(&tasks->seeds.foreign.seeds) &&
+        foreign->seed_end == foreign->seeds &&
         /* relaxed: no task that adds runs now. */
         !atomic_load_explicit(&tasks->seeds.has_arrivals, memory_order_relaxed);
     for (int here = 0; is_bare && here < engine->topology->workers_here; here++)

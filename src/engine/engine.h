@@ -132,9 +132,6 @@ struct eki_engine {
     uint64_t entered_ns;
     uint64_t held_until; /* workers, as far as that is known */
     uint64_t process_ns; /* the last process took; 0: there was none */
-    uint64_t pause_ns;   /* who has nothing to do looks again, or asks, after so
-                            long at most ... */
-    bool has_pause;      /* the setup or the scheme says that */
 
     /* Written by any thread of the rank, rarely. */
     _Atomic uint64_t stop_called; /* the last phase in which a task did */
@@ -212,6 +209,15 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
 /* Right after entering: where this rank is alone, and nothing lies on it, all
  * of its workers are done.  False: they must be stepped. */
 bool eki_engine_pass(struct eki_engine *engine);
+/* Who has nothing to do looks again, or asks, after so long at most: a
+ * hundredth of what the last process took, or less where the setup says so; at
+ * once in a plain scheme. */
+uint64_t eki_engine_pause_ns(const struct eki_engine *engine);
+/* Whether the setup or the scheme says that. */
+static inline bool eki_engine_has_pause(const struct eki_engine *engine)
+{
+    return engine->setup.has_pause || engine->is_plain;
+}
 /* No new task starts on any rank. */
 void eki_engine_stop(struct eki_engine *engine);
 /* Whether this rank has heard that none should. */

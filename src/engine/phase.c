@@ -150,22 +150,17 @@ static bool enter_protocols(struct eki_engine *engine,
     return wants_servers;
 }
 
-/* A hundredth of what the last process took, or less where the setup says so;
- * none in a plain scheme. */
-static void set_pause(struct eki_engine *engine)
+uint64_t eki_engine_pause_ns(const struct eki_engine *engine)
 {
     const struct eki_setup *setup = &engine->setup;
     uint64_t ns = engine->process_ns / 100;
+    if (engine->is_plain)
+        return 0;
     if (ns < EKI_SLEEP_FIRST_NS)
         ns = EKI_SLEEP_FIRST_NS;
-    engine->pause_ns = engine->process_ns == 0 || ns > EKI_SLEEP_MOST_NS
-                           ? EKI_SLEEP_MOST_NS
-                           : ns;
-    engine->has_pause = setup->has_pause || engine->is_plain;
-    if (engine->is_plain)
-        engine->pause_ns = 0;
-    else if (setup->has_pause && setup->pause_ns < engine->pause_ns)
-        engine->pause_ns = setup->pause_ns;
+    if (engine->process_ns == 0 || ns > EKI_SLEEP_MOST_NS)
+        ns = EKI_SLEEP_MOST_NS;
+    return setup->has_pause && setup->pause_ns < ns ? setup->pause_ns : ns;
 }
 
 static void open_server(struct eki_engine *engine)
@@ -243,7 +238,6 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->entered_ns = now;
     engine->is_open = true;
     set_scheme(engine, phase);
-    set_pause(engine);
     open_server(engine);
     /* A message of the phase before did not fit: this one runs nothing, and the
      * servers make it an error. */
@@ -357,7 +351,7 @@ bool eki_engine_pass(struct eki_engine *engine)
         if (worker->done != worker->check.passed || worker->done == 0)
             begin(worker, engine->entered_ns);
         worker->check.passed = worker->done = engine->phase;
-        /* The shortest process that there is; see set_pause(). */
+        /* The shortest process that there is; see eki_engine_pause_ns(). */
         worker->counts.done_ns = engine->entered_ns + 1;
     }
     return true;

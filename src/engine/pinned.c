@@ -45,13 +45,6 @@ uint64_t eki_pinned_ns(const struct eki_pinned *pinned)
     return ns;
 }
 
-void eki_pinned_enter(struct eki_pinned *pinned)
-{
-    /* relaxed: handed on by the start of the team. */
-    if (eki_pinned_has_any(pinned))
-        atomic_store_explicit(&pinned->next, 0, memory_order_relaxed);
-}
-
 /* The K-th that is taken, the last one of the list first. */
 static struct eki_slot *slot_of(const struct eki_pinned *pinned, int64_t k)
 {

@@ -58,7 +58,12 @@ static inline int eki_pinned_ran_on(const struct eki_pinned *pinned,
 /* What they took last. */
 uint64_t eki_pinned_ns(const struct eki_pinned *pinned);
 /* A phase is entered: none is taken. */
-void eki_pinned_enter(struct eki_pinned *pinned);
+static inline void eki_pinned_enter(struct eki_pinned *pinned)
+{
+    /* relaxed: handed on by the start of the team. */
+    if (eki_pinned_has_any(pinned))
+        atomic_store_explicit(&pinned->next, 0, memory_order_relaxed);
+}
 /* The next task that nobody has taken; NULL: there is none. */
 struct eki_slot *eki_pinned_take(struct ek_worker *worker);
 /* Cancel those that nobody has taken; returns how many. */

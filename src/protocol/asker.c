@@ -48,9 +48,10 @@ static uint64_t next_backoff(const struct eki_engine *engine,
 {
     uint64_t trips = EKI_ASK_TRIPS * last_trip_ns(asker);
     uint64_t next = before == 0 ? EKI_ASK_FIRST_NS : 2 * before;
-    uint64_t most = engine->has_pause ? engine->pause_ns : EKI_ASK_MOST_NS;
-    if (next > engine->pause_ns)
-        next = engine->pause_ns;
+    uint64_t pause = eki_engine_pause_ns(engine);
+    uint64_t most = eki_engine_has_pause(engine) ? pause : EKI_ASK_MOST_NS;
+    if (next > pause)
+        next = pause;
     if (next < trips)
         next = trips;
     return next < most ? next : most;

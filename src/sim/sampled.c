@@ -18,12 +18,12 @@
 /* Each rank knows these for itself; all know about the same. */
 static double backoff_most_ns(const struct eki_sim *sim)
 {
-    return (double)sim->ranks[0].engine->pause_ns;
+    return (double)eki_engine_pause_ns(sim->ranks[0].engine);
 }
 
 static bool has_pause(const struct eki_sim *sim)
 {
-    return sim->ranks[0].engine->has_pause;
+    return eki_engine_has_pause(sim->ranks[0].engine);
 }
 
 /*

@@ -79,12 +79,13 @@ uint64_t eki_sim_next_look(const struct eki_sim *sim, uint64_t since,
 static uint64_t longest_sim_sleep(const struct eki_sim *sim,
                                   const struct eki_sim_worker *worker)
 {
-    if (worker->rank->engine->has_pause)
+    const struct eki_engine *engine = worker->rank->engine;
+    if (eki_engine_has_pause(engine))
         return 0;
     if (sim->machine.is_crowded)
         return EKI_SLEEP_MOST_NS;
     return eki_worker_awaits(worker->worker) ? EKI_SLEEP_FIRST_NS
-                                             : worker->rank->engine->pause_ns;
+                                             : eki_engine_pause_ns(engine);
 }
 
 /* How long the worker lingers before it waits as others do. */

@@ -113,8 +113,9 @@ static uint64_t sleep_limit(const struct eki_team *team, int here,
     const struct eki_engine *engine = team->setup.engine;
     if (team->is_crowded)
         return EKI_SLEEP_MOST_NS;
-    if (engine->has_pause || !eki_worker_awaits(engine->workers[here]))
-        return engine->pause_ns;
+    if (eki_engine_has_pause(engine) ||
+        !eki_worker_awaits(engine->workers[here]))
+        return eki_engine_pause_ns(engine);
     return waited < EKI_LINGER_NS ? 0 : EKI_SLEEP_FIRST_NS;
 }
 
