@@ -144,6 +144,32 @@ static bool check_alone(struct ek_worker *worker)
     return false;
 }
 
+/* Whether the worker at AT of the node has tasks, as far as a hint tells. */
+static bool has_tasks(const struct eki_engine *engine, int at)
+{
+    const struct eki_worker_words *words = eki_words_of(engine, at);
+    return eki_is_set(&words->phase, engine->phase) &&
+           !eki_is_set(&words->idle, engine->phase);
+}
+
+bool eki_worker_passes(struct ek_worker *worker, int looks)
+{
+    const struct eki_check *check = &worker->check;
+    int at = 0;
+    restart_check(worker);
+    looks += 2 * worker->engine->topology->node_workers;
+    for (; looks > 0; looks--, at = check->at) {
+        if (check_next(worker))
+            return true;
+        if (check->at != 0 || check->pass != 0)
+            continue;
+        if (has_tasks(worker->engine, at))
+            return false;
+        eki_pause();
+    }
+    return false;
+}
+
 static bool is_finished(struct ek_worker *worker)
 {
     struct eki_engine *engine = worker->engine;

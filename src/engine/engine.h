@@ -206,9 +206,10 @@ struct eki_phase {
 /* Enter the next phase: count the seeds, publish for every worker. */
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                       uint64_t now);
-/* Right after entering: where this rank is alone, and nothing lies on it, all
- * of its workers are done.  False: they must be stepped. */
-bool eki_engine_pass(struct eki_engine *engine);
+/* Right after entering: where no task lies on this rank, nor on others of its
+ * node, the only one, all workers of the rank are done.  LOOKS wait for late
+ * ranks.  False: the workers must be stepped. */
+bool eki_engine_pass(struct eki_engine *engine, int looks);
 /* Who has nothing to do looks again, or asks, after so long at most: a
  * hundredth of what the last process took, or less where the setup says so; at
  * once in a plain scheme. */

@@ -108,6 +108,10 @@ bool eki_node_sums(const struct eki_engine *engine, uint64_t *executed,
 /* What tasks took here in this phase. */
 void eki_worker_store_load(struct ek_worker *worker, uint64_t work_ns,
                            uint64_t task_ns);
+/* Whether a phase of a lone node ends before the worker, which has nothing, has
+ * stepped: it looks at the words of each worker twice, and LOOKS times more
+ * where ranks are late.  Whoever has tasks is not waited for. */
+bool eki_worker_passes(struct ek_worker *worker, int looks);
 /* Look for the end of the phase, and for nothing else. */
 enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now);
 

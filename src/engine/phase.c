@@ -327,8 +327,9 @@ void eki_worker_give_up(struct ek_worker *worker)
                                             memory_order_relaxed);
 }
 
-/* Whether no task lies here, or with a protocol, which may hide some. */
-static bool are_all_done(const struct eki_engine *engine)
+/* Whether no task lies here; of a lone rank: or with a protocol, which may hide
+ * some. */
+static bool are_all_idle(const struct eki_engine *engine)
 {
     uint64_t open = 0;
     for (int here = 0; here < engine->topology->workers_here; here++) {
@@ -337,13 +338,18 @@ static bool are_all_done(const struct eki_engine *engine)
             return false;
         open += eki_worker_created(worker) - worker->executed;
     }
-    return open == 0;
+    return engine->topology->size > 1 || open == 0;
 }
 
-bool eki_engine_pass(struct eki_engine *engine)
+bool eki_engine_pass(struct eki_engine *engine, int looks)
 {
     int workers = engine->topology->workers_here;
-    if (engine->topology->size > 1 || !are_all_done(engine))
+    /* relaxed: written by this thread. */
+    if (!engine->alone ||
+        atomic_load_explicit(&engine->messages, memory_order_relaxed) ||
+        !are_all_idle(engine) ||
+        (engine->topology->size > 1 &&
+         !eki_worker_passes(engine->workers[0], looks)))
         return false;
     for (int here = 0; here < workers; here++) {
         struct ek_worker *worker = engine->workers[here];

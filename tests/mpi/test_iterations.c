@@ -64,6 +64,47 @@ static void empty_iterations_in_a_row(ek_collection *tasks)
     CHECK_EQ_INT(ran_in_job(), 0);
 }
 
+/* When the last task of this rank ended. */
+static _Atomic int64_t ended;
+
+static int64_t moment_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int slow_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    job_nap(200);
+    atomic_store(&ended, moment_ns());
+    return count_task(worker, payload, bytes, context);
+}
+
+/* A rank without tasks does not return before those of others have run. */
+static void few_tasks_between_empty_iterations(void)
+{
+    static const char *const steals[] = {"none", "random", "counter"};
+    for (int i = 0; i < 3; i++) {
+        ek_options options = job_options();
+        job_set(&options, "steal", steals[i]);
+        ek_collection *tasks = job_create(&options);
+        ek_function slow = job_register(tasks, "slow", slow_task, NULL);
+        for (int k = 0; k < 12; k++) {
+            int n = k % 3;
+            add_tasks(tasks, slow, k % job_size == job_rank ? n : 0);
+            CHECK_OK(ek_process(tasks, NULL));
+            int64_t returned = moment_ns();
+            CHECK(returned >= job_most(atomic_load(&ended)));
+            CHECK_EQ_INT(ran_in_job(), n);
+            CHECK_OK(ek_clear(tasks));
+            CHECK_OK(ek_process(tasks, NULL));
+        }
+        ek_destroy(&tasks);
+    }
+}
+
 /* The worker that ran it. */
 static _Atomic int long_worker;
 
@@ -398,6 +439,7 @@ int main(int argc, char **argv)
     if (argc > 4)
         empty_iterations = atoi(argv[4]);
     JOB_RUN_TASKS(empty_iterations_in_a_row);
+    JOB_RUN(few_tasks_between_empty_iterations);
     JOB_RUN_TASKS(long_task_with_others_around_it);
     JOB_RUN_TASKS(long_task_that_spawns);
     JOB_RUN_TASKS(storms_and_chains_of_spawned_tasks);
