@@ -63,6 +63,12 @@ static void count_request(struct eki_fabric *fabric,
 static const struct eki_fabric_ops ops = {.reserve = reserve_buffer,
                                           .post = count_request};
 static struct eki_fabric fabric = {.ops = &ops};
+uint64_t eki_engine_pause_ns(const struct eki_engine *of)
+{
+    (void)of;
+    return 0;
+}
+
 static int ranks[NODES];
 static struct eki_topology topology = {.size = NODES,
                                        .nodes = NODES,
