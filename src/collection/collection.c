@@ -147,6 +147,7 @@ static ek_status make_own_parts(ek_collection *tasks,
                                 const struct eki_setup *setup)
 {
     EKI_TRY(eki_engine_create(setup, &tasks->engine));
+    tasks->engine->answered = &tasks->parts.answered;
     EKI_TRY(eki_schemes_add(tasks->engine));
     EKI_TRY(eki_rebalance_add(tasks->engine));
     tasks->seeds.payload_limit =

@@ -121,6 +121,7 @@ struct eki_shared {
 struct eki_parts {
     struct eki_watch *watch;       /* NULL: no tool hears of its tasks */
     struct eki_gathered *gathered; /* NULL: no results were gathered yet */
+    struct eki_histogram answered; /* of the engine */
 };
 
 struct ek_collection {

@@ -61,7 +61,7 @@ static void sum_worker_counts(const struct eki_counts *counts,
 static void trace_server(const ek_collection *tasks)
 {
     const struct eki_engine *engine = tasks->engine;
-    const struct eki_histogram *times = &engine->answered;
+    const struct eki_histogram *times = engine->answered;
     char text[TEXT_BYTES] = "";
     int64_t answered = 0;
     if (!engine->exchange.fabric || engine->alone)

@@ -12,25 +12,24 @@ static void destroy_worker(struct ek_worker *worker)
     eki_free(worker->function_counts);
     eki_worker_forget(worker);
     eki_array_free(worker->results.bytes, worker->results.room);
-    eki_free(worker->search.trusted);
-    eki_free(worker->batch.scratch);
     eki_free(worker);
 }
 
 static struct ek_worker *create_worker(struct eki_engine *engine, int here)
 {
     const struct eki_topology *topology = engine->topology;
-    struct ek_worker *worker = eki_alloc_lines(sizeof *worker);
+    uint64_t *trusted;
+    /* One piece of memory, because a simulator has many workers. */
+    struct ek_worker *worker =
+        eki_alloc_lines(sizeof *worker + engine->slot_bytes +
+                        (size_t)eki_deque_count(engine) * sizeof *trusted);
     if (!worker)
         return NULL;
     eki_local_init(&worker->local, engine->slot_bytes);
-    worker->batch.scratch = eki_alloc_lines(engine->slot_bytes);
-    worker->search.trusted = eki_alloc_lines((size_t)eki_deque_count(engine) *
-                                             sizeof *worker->search.trusted);
-    if (!worker->batch.scratch || !worker->search.trusted) {
-        destroy_worker(worker);
-        return NULL;
-    }
+    worker->batch.scratch = (struct eki_slot *)(worker + 1);
+    trusted = (uint64_t *)(void *)((unsigned char *)(worker + 1) +
+                                   engine->slot_bytes);
+    worker->search.trusted = trusted;
     eki_deque_init(&worker->share.deque, engine->setup.deque, engine->capacity);
     worker->engine = engine;
     worker->here = worker->local.here = here;
@@ -179,8 +178,6 @@ void eki_engine_add(struct eki_engine *engine, struct eki_protocol *protocol)
     EKI_ASSERT(!engine->channels[ops->channel]);
     EKI_ASSERT(ops->verb_count <= EKI_VERBS_MOST);
     engine->channels[ops->channel] = protocol;
-    for (int i = 0; i < ops->verb_count; i++)
-        engine->verbs[EKI_KIND(ops->channel) + i] = &ops->verbs[i];
 }
 
 struct eki_protocol *eki_engine_protocol(const struct eki_engine *engine,

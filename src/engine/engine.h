@@ -101,7 +101,6 @@ struct eki_engine {
     struct eki_protocol *stepped[EKI_PROTOCOLS_MOST]; /* that have a step */
     int stepped_count;
     struct eki_protocol *channels[EKI_CHANNELS];
-    const struct eki_verb *verbs[EKI_KINDS]; /* NULL: nobody takes it */
     /* Where data of tasks travels (src/data), else NULL: answers that the end
      * waits for; how long a task of each of so many functions waits for its
      * input, about, 0: not known. */
@@ -147,7 +146,8 @@ struct eki_engine {
     struct eki_post post;
     struct eki_moves moves;
     struct eki_waves waves;
-    struct eki_histogram answered; /* how long requests of this phase took */
+    struct eki_histogram *answered; /* how long requests of this phase took;
+                                       NULL: nobody wants to know */
     int64_t in_vain; /* requests of this phase to other nodes that have brought
                         no task */
     struct eki_protocol refusal;
@@ -158,13 +158,24 @@ struct eki_engine {
     bool has_strange;
 };
 
-/* What is told apart by the kind of a message, also of one that nobody takes.
- */
+/* What is told apart by the kind of a message; NULL: nobody takes it. */
+static inline const struct eki_verb *
+eki_engine_verb_taken(const struct eki_engine *engine, int kind)
+{
+    const struct eki_protocol *taker =
+        kind < EKI_KINDS ? engine->channels[EKI_CHANNEL_OF(kind)] : NULL;
+    int verb = kind % EKI_VERBS_MOST;
+    return EKI_LIKELY(taker != NULL && verb < taker->ops->verb_count)
+               ? &taker->ops->verbs[verb]
+               : NULL;
+}
+
+/* The same, also of one that nobody takes. */
 static inline const struct eki_verb *
 eki_engine_verb(const struct eki_engine *engine, int kind)
 {
     static const struct eki_verb unknown = {.name = "unknown"};
-    const struct eki_verb *verb = kind < EKI_KINDS ? engine->verbs[kind] : NULL;
+    const struct eki_verb *verb = eki_engine_verb_taken(engine, kind);
     return EKI_LIKELY(verb != NULL) ? verb : &unknown;
 }
 

@@ -167,8 +167,8 @@ static void open_server(struct eki_engine *engine)
 {
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
-    if (!engine->alone)
-        memset(&engine->answered, 0, sizeof engine->answered);
+    if (!engine->alone && engine->answered)
+        memset(engine->answered, 0, sizeof *engine->answered);
     engine->exchange.across = engine->in_vain = 0;
 }
 

@@ -19,10 +19,11 @@ static enum eki_taken take_message(struct eki_engine *engine,
     const struct eki_head *head = &message->head;
     if (head->signature != engine->signature)
         eki_set_mismatch(engine);
-    if (head->kind < EKI_KINDS && engine->verbs[head->kind]) {
+    const struct eki_verb *verb = eki_engine_verb_taken(engine, head->kind);
+    if (verb) {
         struct eki_protocol *taker =
             engine->channels[EKI_CHANNEL_OF(head->kind)];
-        return eki_fits_verb(engine, engine->verbs[head->kind], message)
+        return eki_fits_verb(engine, verb, message)
                    ? taker->ops->take(taker, message, now)
                    : EKI_REFUSED;
     }

@@ -73,7 +73,7 @@ struct eki_node_words {
 
 /* An error of each of two phases, by parity. */
 struct eki_errors {
-    _Alignas(EKI_LINE) _Atomic uint64_t failed[2]; /* phase of error[] */
+    _Atomic uint64_t failed[2]; /* phase of error[] */
     struct eki_error error[2];
 };
 

@@ -183,7 +183,8 @@ static void note_answer(struct eki_requests *requests,
         took = now > sent ? now - sent : 0;
         memmove(requests->sent + i, requests->sent + i + 1,
                 (size_t)(--requests->sent_count - i) * sizeof *requests->sent);
-        eki_histogram_add(&engine->answered, took);
+        if (engine->answered)
+            eki_histogram_add(engine->answered, took);
         engine->in_vain -= is_granted;
     }
     note_contact(requests, head);

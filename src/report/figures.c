@@ -219,7 +219,7 @@ static void sum_here(const struct eki_engine *engine,
     sums->data_in_bytes = input->data_in_bytes;
     sums->data_out_bytes = input->data_out_bytes;
     sums->data_callback_ns = (int64_t)llround(input->data_callback_s / NS);
-    memcpy(sums->service, engine->answered.bins, sizeof sums->service);
+    memcpy(sums->service, engine->answered->bins, sizeof sums->service);
     for (int w = 0; w < engine->topology->workers_here; w++) {
         const struct ek_worker *worker = engine->workers[w];
         uint64_t work_ns = eki_work_ns(&worker->counts, input->handling);

@@ -176,7 +176,7 @@ static void every_verb_with_a_row_has_a_claim(struct lone *lone)
 {
     begin(lone, EK_STEAL_RANDOM);
     for (int kind = 0; kind < EKI_KINDS; kind++) {
-        const struct eki_verb *verb = lone->engine->verbs[kind];
+        const struct eki_verb *verb = eki_engine_verb_taken(lone->engine, kind);
         const char *left =
             verb && (verb->party || verb->body) ? verb->name : "";
         for (int i = 0; i < CLAIMS; i++)
