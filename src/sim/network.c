@@ -141,7 +141,8 @@ static double values_ns(const struct eki_sim_port *port,
 
 void eki_sim_charge_own(struct eki_sim_port *port)
 {
-    if (port->rank->engine->kind != EKI_PHASE_RESTORE)
+    if (port->rank->engine->kind != EKI_PHASE_RESTORE ||
+        port->sim->setup.never_balances)
         return;
     const struct eki_machine *machine = &port->sim->machine;
     struct eki_rebalance_own own = eki_rebalance_own(port->rank->engine);

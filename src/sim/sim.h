@@ -226,6 +226,7 @@ struct eki_sim_setup {
     bool has_tiles;     /* tasks may use stores */
     bool has_data; /* functions may have data: eki_data_set() of each rank */
     struct eki_data_setup data; /* of each rank: who joins with what */
+    bool never_balances;        /* no iteration does: ranks have no balancer */
     bool is_sampled;            /* failing steals between nodes are drawn */
     bool is_together;           /* ranks wait for each other between calls */
     /* How long tasks of a worker that follow each other may last together to be

@@ -33,7 +33,8 @@ static ek_status add_protocols(const struct eki_sim_setup *setup,
                                struct eki_sim_rank *rank)
 {
     EKI_TRY(eki_schemes_add(rank->engine));
-    EKI_TRY(eki_rebalance_add(rank->engine));
+    if (!setup->never_balances)
+        EKI_TRY(eki_rebalance_add(rank->engine));
     if (setup->has_tiles) {
         EKI_TRY(eki_stores_create(&rank->stores));
         EKI_TRY(eki_stores_join(rank->stores, rank->engine));

@@ -187,7 +187,8 @@ void account_left(void *context, struct eki_sim_rank *rank,
     if (++simulation->left < run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
-    simulation->plan.is_calm = eki_rebalance_is_calm(rank->engine);
+    simulation->plan.is_calm = !simulation->sim->setup.never_balances &&
+                               eki_rebalance_is_calm(rank->engine);
     if (run->unfold)
         take_tree(simulation);
     simulation->is_wrong |=
@@ -216,7 +217,8 @@ void account_restored(void *context, struct eki_sim_rank *rank,
     if (++simulation->restored < simulation->run->ranks)
         return;
     const struct eki_balance_report *report =
-        eki_rebalance_report(rank->engine);
+        plan_is_balanced(simulation) ? eki_rebalance_report(rank->engine)
+                                     : NULL;
     double ns = (double)(simulation->sim->now - simulation->left_ns);
     values[FIELD_RESTORE] = ns * 1e-9;
     values[FIELD_MOVED_BYTES] += take_carried(simulation);

@@ -95,6 +95,16 @@ static bool has_counter(const struct simulation *simulation)
     return false;
 }
 
+static bool never_balances(const struct simulation *simulation)
+{
+    for (int i = 0; i < simulation->plan.restore.count; i++) {
+        int policy = simulation->plan.restore.entries[i].policy;
+        if (policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN)
+            return false;
+    }
+    return true;
+}
+
 /* Thieves of plain schemes do not pause. */
 static bool check_backoff(const struct simulation *simulation,
                           struct message *message)
@@ -146,6 +156,7 @@ static ek_status open_sim(struct simulation *simulation,
         .has_tiles = run->tiles.is_used,
         .has_data = run->workload->input_bytes != NULL,
         .data = {.budget_bytes = arguments->data_bytes},
+        .never_balances = never_balances(simulation),
         .is_sampled = run->is_sampled,
         .is_together = true,
         .ahead_ns = run->unfold || workload_spawns(run->workload)
