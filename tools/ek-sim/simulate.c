@@ -164,6 +164,7 @@ static ek_status open_sim(struct simulation *simulation,
                         : 0,
         .send_buffers = 16,
         .message_bytes = 65536};
+    heap_prepare(run);
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     if (run->tiles.is_used)
         EKI_TRY(tiles_open(run, simulation->sim, &simulation->tiles));

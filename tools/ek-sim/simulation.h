@@ -63,6 +63,8 @@ void plan_restored(struct simulation *simulation,
 /* Whether a rebalance comes after it. */
 bool plan_is_balanced(const struct simulation *simulation);
 
+/* Let what a large simulation allocates from now on lie in huge pages. */
+void heap_prepare(const struct run *run);
 /* False: no memory. */
 bool tasks_add(struct simulation *simulation);
 /* Of struct eki_sim_program. */
