@@ -21,16 +21,16 @@ done
 has service 3
 has counter 8 '(processes|nodes): (seeds|a range) of (10|100) us'
 for us in 1 10 100; do
-    has loops 16 "threads, $us us: "
-    has loops 16 "processes, $us us: "
+    has loops 18 "threads, $us us: "
+    has loops 18 "processes, $us us: "
 done
 grep -E '"value": (-|0,)' out | grep -v 'the difference' &&
     fail 'something takes no time'
 
 # One length alone.
 run 0 2 --tasks 1000 --length 7 --repetitions 1 --json loops
-has loops 16 'threads, 7 us: '
-has loops 16 'processes, 7 us: '
+has loops 18 'threads, 7 us: '
+has loops 18 'processes, 7 us: '
 grep -E '"case": "[a-z]+, (1|10|100) us: ' out && fail '--length 7 has others'
 
 # A plan moves next to nothing that need not move.

@@ -18,7 +18,7 @@
 
 enum {
     LENGTHS = 3,
-    WAYS = 9,
+    WAYS = 10,
     WORKERS = 2,
     CHUNK = 16,
     LATER = 2,            /* iterations from the second on */
@@ -202,7 +202,7 @@ static struct cost measure_added(struct place *place, const struct way *way)
     return measure(place, run_added, 1);
 }
 
-/* The same seeds again, their restore included. */
+/* The same tasks again, their restore included. */
 static struct cost measure_later(struct place *place, const struct way *way)
 {
     struct cost sum = {0, 0};
@@ -236,6 +236,7 @@ static const struct way thread_ways[] = {
     {"seeds, first", measure_seeds, NULL, 1, "random"},
     {"seeds, later", measure_later, NULL, 1, "random"},
     {"a range", measure_range, NULL, 1, "random"},
+    {"a range, later", measure_later, NULL, 1, "random"},
     {"counter", measure_seeds, NULL, 1, "counter"},
     {"counter:16", measure_seeds, NULL, 1, "counter:16"}};
 
@@ -246,6 +247,7 @@ static const struct way rank_ways[] = {
     {"seeds, first", measure_seeds, NULL, 1, "random"},
     {"seeds, later", measure_later, NULL, 1, "random"},
     {"a range", measure_range, NULL, 1, "random"},
+    {"a range, later", measure_later, NULL, 1, "random"},
     {"counter", measure_seeds, NULL, 1, "counter"},
     {"counter:16", measure_seeds, NULL, 1, "counter:16"}};
 
