@@ -312,6 +312,11 @@ static inline void eki_copy_payload(struct eki_slot *slot, const void *payload,
         eki_put_pair(to + 32, from + 32);
         return;
     }
+    /* A number. */
+    if (bytes == 8) {
+        eki_store_pair(to, eki_load_word(from), 0);
+        return;
+    }
     switch (pairs) {
     default:
         for (size_t i = 3; i < pairs; i++)
