@@ -28,6 +28,7 @@
     X(TWICE_ADDED, "twice-added")         \
     X(PINNED_FREE, "pinned-free")         \
     X(PINNED_TWICE, "pinned-twice")       \
+    X(LINED_TWICE, "lined-twice")         \
     X(EARLY_PIECES, "early-pieces")       \
     X(KEPT_CACHE, "kept-cache")           \
     X(TWICE_UNPACKED, "twice-unpacked")   \

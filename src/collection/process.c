@@ -88,6 +88,13 @@ EKI_COLD static ek_status restore_due(ek_collection *tasks, ek_status status)
     return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
 }
 
+/* Whether the seeds lie longest first, and not where they were added. */
+static bool lies_ordered(const ek_collection *tasks)
+{
+    return tasks->restores.policy != EK_RESTORE_ORIGINAL &&
+           tasks->settings.options.order == EKI_ORDER_LONGEST;
+}
+
 /* Enter the phase even where the call is wrong, so that all ranks fail; but not
  * where this rank is behind, or nothing can be entered. */
 static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
@@ -119,6 +126,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
     int steal = eki_collection_steal_now(tasks);
     struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
                               .is_retained = tasks->restores.is_retained,
+                              .is_ordered = lies_ordered(tasks),
                               .scheme = eki_scheme_of((ek_steal_policy)steal),
                               .chunk = eki_chunk_of(steal)};
     if (status == EK_OK)

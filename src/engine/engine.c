@@ -152,6 +152,7 @@ void eki_engine_destroy(struct eki_engine **made)
     eki_line_close(&engine->line);
     eki_local_free(&engine->post.brought.local);
     eki_pinned_free(&engine->pinned);
+    eki_free(engine->lineup.items);
     eki_free(engine->first_local);
     eki_free(engine->workers);
     for (int f = 0; f < engine->function_count; f++)

@@ -23,6 +23,7 @@
 #ifndef EKI_ENGINE_H
 #define EKI_ENGINE_H
 
+#include "engine/lineup.h"
 #include "engine/moves.h"
 #include "engine/pinned.h"
 #include "engine/protocol.h"
@@ -76,6 +77,7 @@ struct eki_setup {
     int check_words;  /* of others, that one step may look at for the end */
     uint64_t hold_ns; /* to hand long tasks over, however short they are; 0: as
                          is good for time */
+    bool lines_up;    /* seeds are lined up, however short or few they are */
     /* Whoever has nothing to do pauses for PAUSE_NS at most; else: as is good
      * for time. */
     bool has_pause;
@@ -93,6 +95,7 @@ struct eki_engine {
     uint32_t slot_bytes, capacity;
     struct ek_worker **workers; /* [workers_here] */
     struct eki_pinned pinned;   /* tasks of this rank, of all its workers */
+    struct eki_lineup lineup;   /* likewise, of this phase */
     int *first_local; /* [node_ranks]: local number of a rank's first worker */
     struct eki_function *functions;
     int function_count, function_room;
@@ -205,7 +208,8 @@ struct eki_phase {
     /* Each worker gets a thread, unless eki_worker_give_up() says otherwise:
      * where nobody steals its tasks wait for it. */
     bool has_threads;
-    bool is_retained;                /* tasks lie where they ran last */
+    bool is_retained; /* tasks lie where they ran last */
+    bool is_ordered; /* longest first, and free to run anywhere on their rank */
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
     bool may_fail; /* eki_engine_fail() comes at once, maybe */
     int chunk;     /* numbers that one draw of the counter takes; 0: 1 */

@@ -339,7 +339,7 @@ static bool seek(struct ek_worker *worker, uint64_t now)
 
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
 {
-    if (take_own(worker))
+    if (take_own(worker) || eki_lineup_take(worker))
         return EKI_STEP_AGAIN;
     eki_worker_become_idle(worker, now);
     if (worker->search.steal_from >= 0) {

@@ -83,7 +83,7 @@ static bool has_nothing(const struct ek_worker *worker)
 {
     const struct eki_engine *engine = worker->engine;
     return eki_local_is_empty(&worker->local) &&
-           worker->share.deque.open == 0 &&
+           worker->share.deque.open == 0 && !engine->lineup.is_due &&
            !eki_pinned_has_any(&engine->pinned) && !engine->kept;
 }
 
@@ -193,6 +193,8 @@ static bool holds_strange(struct eki_engine *engine)
 
 static void show_seeds(struct eki_engine *engine)
 {
+    if (eki_lineup_form(engine))
+        return;
     for (int here = 0; here < engine->topology->workers_here; here++) {
         if (!eki_local_is_empty(&engine->workers[here]->local))
             eki_worker_publish_seeds(engine->workers[here]);
@@ -264,6 +266,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         engine->exchange.fabric &&
             (wants_servers || phase->kind == EKI_PHASE_RESTORE),
         memory_order_relaxed);
+    eki_lineup_enter(engine, phase);
     bool may_be_idle = are_idle_at_once(engine, phase, is_refused);
     for (int here = 0; here < workers; here++)
         enter_worker(engine->workers[here],
@@ -420,6 +423,7 @@ static void note_time(struct eki_engine *engine)
 void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
 {
     EKI_ASSERT_SLOW(eki_node_check(engine));
+    eki_lineup_leave(engine);
     phase_error(engine, error);
     note_time(engine);
     engine->moves.count = 0;

@@ -124,7 +124,8 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
         if (pinned)
             return start_pinned(worker, pinned);
     }
-    if (EKI_LIKELY(!eki_local_is_empty(&worker->local)))
+    if (EKI_LIKELY(!eki_local_is_empty(&worker->local)) ||
+        (worker->share.deque.open == 0 && eki_lineup_take(worker)))
         return start(worker, now);
     return eki_worker_idle(worker, now);
 }

@@ -169,7 +169,8 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
         elsewhere->ops->cancel(elsewhere, worker);
     eki_local_take_back(
         local, eki_deque_acquire(&worker->share.deque, worker->share.shared));
-    int64_t tasks = eki_pinned_cancel(&worker->engine->pinned);
+    int64_t tasks = eki_pinned_cancel(&worker->engine->pinned) +
+                    eki_lineup_cancel(&worker->engine->lineup);
     if (!eki_local_is_empty(local))
         tasks += eki_local_cancel(local);
     if (tasks == 0)

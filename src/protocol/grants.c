@@ -56,6 +56,22 @@ static struct eki_note answer_to(const struct eki_engine *engine, int kind,
                              left};
 }
 
+/* Answer a request with tasks of this rank, of which ALL lie in the rest. */
+static void share_lineup(struct eki_requests *requests,
+                         struct eki_message *message,
+                         const struct eki_request *request, int64_t all)
+{
+    struct eki_engine *engine = requests->protocol.engine;
+    struct eki_rest *rest = &requests->rest;
+    int64_t most = eki_message_slots(engine), count = all < most ? all : most;
+    struct eki_note note = answer_to(engine, EKI_KIND_TASKS, request->rank,
+                                     request->worker, all - count);
+    eki_note_write(message, &note, rest->slots, count, engine->slot_bytes);
+    eki_exchange_post(&engine->exchange, message, note.to);
+    *rest = (struct eki_rest){request->rank, request->worker, count, all,
+                              rest->slots};
+}
+
 /* Answer a request with MESSAGE; tasks that do not fit wait for further
  * buffers. */
 static void answer_with(struct eki_requests *requests,
@@ -68,7 +84,17 @@ static void answer_with(struct eki_requests *requests,
     int64_t most = eki_message_slots(engine), count;
     struct eki_block block = {0};
     int from = -1;
-    if (request->signature == engine->signature && !eki_is_stopped(engine))
+    bool is_alike =
+        request->signature == engine->signature && !eki_is_stopped(engine);
+    if (is_alike && request->victim < 0) {
+        int64_t all = eki_lineup_share(engine, rest->slots,
+                                       eki_deque_block_max(engine->capacity));
+        if (all > 0) {
+            share_lineup(requests, message, request, all);
+            return;
+        }
+    }
+    if (is_alike)
         from = request->victim < 0 ? claim_fullest(engine, &block)
                                    : claim_of(engine, request->victim, &block);
     const unsigned char *slots =

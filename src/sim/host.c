@@ -49,6 +49,13 @@ static bool is_retained(struct eki_sim *sim, const struct eki_sim_rank *rank)
             eki_rebalance_report(rank->engine)->moved == 0);
 }
 
+static bool is_ordered(struct eki_sim *sim, const struct eki_sim_rank *rank)
+{
+    return rank->iteration > 0 &&
+           eki_sim_iteration_of(sim, rank->iteration - 1)->order ==
+               EKI_ORDER_LONGEST;
+}
+
 static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
                         enum eki_phase_kind kind)
 {
@@ -61,6 +68,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
         .signature = 1,
         .has_threads = true,
         .is_retained = is_retained(sim, rank),
+        .is_ordered = is_ordered(sim, rank),
         .scheme = scheme,
         .chunk = eki_chunk_of((int)iteration->steal),
         .victims =

@@ -146,6 +146,7 @@ void eki_sim_wake_workers(struct eki_sim *sim, int node);
 /* ... and whoever steps its servers. */
 void eki_sim_wake_node(struct eki_sim *sim, int node);
 /* Note whether others can claim tasks from WORKER now ... */
+void eki_sim_note_lineup(struct eki_sim *sim, struct eki_sim_rank *rank);
 void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker);
 /* ... or what the server of RANK was brought. */
 void eki_sim_note_brought(struct eki_sim *sim, struct eki_sim_rank *rank);

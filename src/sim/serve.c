@@ -32,6 +32,8 @@ static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
         struct eki_sim_rank *other = &sim->ranks[r];
         if (other->topology.node == node && other->is_visible)
             eki_sim_note_brought(sim, other);
+        if (other->is_lined_up)
+            eki_sim_note_lineup(sim, other);
         for (int w = 0;
              other->topology.node == node && w < other->topology.workers_here;
              w++) {

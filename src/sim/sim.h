@@ -115,6 +115,7 @@ struct eki_sim_polls {
     uint64_t next, period_ns;
 };
 
+/* Many members: it is all that the simulator knows of a rank. */
 struct eki_sim_rank {
     struct eki_topology topology; /* the job's, seen from this rank */
     struct eki_engine *engine;
@@ -130,6 +131,8 @@ struct eki_sim_rank {
     bool is_forwarded;   /* the end was announced on this node */
     bool is_visible;     /* others can claim what its server was brought */
     uint64_t word_free;  /* when the last atomic on that deque is over */
+    bool is_lined_up;    /* others can take from its lineup ... */
+    uint64_t line_free;  /* ... on which the last atomic is over then */
     uint64_t busy_until; /* when the last server step is over */
     struct eki_sim_polls polls;
     int polled;           /* messages that the one that does has taken */

@@ -192,15 +192,13 @@ void eki_sim_wake_node(struct eki_sim *sim, int node)
     }
 }
 
-/* Note whether others can claim from a deque of the node, as they could if WAS;
+/* Note whether others can take something of the node, as they could if WAS;
  * returns whether that has changed. */
-static bool note_deque(struct eki_sim *sim, const struct eki_engine *engine,
-                       int deque, bool *was)
+static bool note_place(struct eki_sim *sim, const struct eki_engine *engine,
+                       bool is_visible, bool *was)
 {
     struct eki_sim_node *node = &sim->nodes[engine->topology->node];
-    bool is_visible = engine->has_thieves &&
-                      eki_deque_visible(engine->setup.deque, engine->capacity,
-                                        eki_deque_of(engine, deque)) > 0;
+    is_visible = is_visible && engine->has_thieves;
     if (is_visible == *was)
         return false;
     *was = is_visible;
@@ -213,9 +211,27 @@ static bool note_deque(struct eki_sim *sim, const struct eki_engine *engine,
     return true;
 }
 
+static bool note_deque(struct eki_sim *sim, const struct eki_engine *engine,
+                       int deque, bool *was)
+{
+    return note_place(sim, engine,
+                      eki_deque_visible(engine->setup.deque, engine->capacity,
+                                        eki_deque_of(engine, deque)) > 0,
+                      was);
+}
+
+void eki_sim_note_lineup(struct eki_sim *sim, struct eki_sim_rank *rank)
+{
+    const struct eki_lineup *lineup = &rank->engine->lineup;
+    note_place(sim, rank->engine,
+               lineup->count > 0 && eki_lineup_taken(lineup) < lineup->count,
+               &rank->is_lined_up);
+}
+
 void eki_sim_note_visible(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     const struct eki_engine *engine = worker->rank->engine;
+    eki_sim_note_lineup(sim, worker->rank);
     if (note_deque(sim, engine, worker->worker->local_number,
                    &worker->is_visible) &&
         sim->setup.is_sampled && engine->is_plain)

@@ -274,9 +274,12 @@ static enum eki_step step_on(struct eki_sim *sim, struct eki_sim_worker *worker,
     enum eki_step step;
     do {
         int steal_from = inner->search.steal_from;
+        int64_t taken = eki_lineup_taken(&rank->engine->lineup);
         step =
             eki_worker_step(inner, eki_sim_clock(sim, rank) + (uint64_t)*ahead);
         eki_sim_note_visible(sim, worker);
+        if (taken != eki_lineup_taken(&rank->engine->lineup))
+            *ahead += atomic_ns(sim, &rank->line_free) + sim->machine.probe;
         if (step != EKI_STEP_AGAIN)
             break;
         eki_sim_set_state(sim, worker, EKI_SIM_STEPS);

@@ -125,6 +125,7 @@ struct explore_scenario {
     X(tasks, "tasks")                        \
     X(indices, "indices")                    \
     X(pinned, "pinned")                      \
+    X(lined, "found in lineups")             \
     X(spawned, "spawned")                    \
     X(kept, "kept")                          \
     X(discarded, "discarded")                \

@@ -51,13 +51,16 @@ static void find_between(struct explore *explore, const struct eki_local *local,
                local->slot_bytes, place);
 }
 
-static void find_local(struct explore *explore, const struct eki_local *local)
+static void find_local(struct explore *explore, const struct ek_worker *worker)
 {
+    const struct eki_local *local = &worker->local;
     const unsigned char *bottom = local->stack_bottom;
     if (local->aside != 0)
         bottom -= local->aside * local->slot_bytes;
-    /* Those above the top have run. */
-    find_between(explore, local, local->seed_base, local->seed_end, "seeds");
+    /* Those above the top have run, or are lined up. */
+    if (worker->engine->lineup.count == 0)
+        find_between(explore, local, local->seed_base, local->seed_end,
+                     "seeds");
     find_between(explore, local, bottom, local->stack_top, "stack");
     find_between(explore, local, local->log, local->log_end, "log");
 }
@@ -143,7 +146,7 @@ static void find_piece(struct explore *explore, const struct eki_piece *piece)
 
 static void find_worker(struct explore *explore, struct ek_worker *worker)
 {
-    find_local(explore, &worker->local);
+    find_local(explore, worker);
     find_published(explore, worker->engine, &worker->share,
                    worker->local_number);
     find_arriving(explore, worker);
@@ -167,6 +170,21 @@ static void find_held(void *context, const char *place,
                place);
 }
 
+/* What nobody has taken, or was cancelled. */
+static void find_lineup(struct explore *explore,
+                        const struct eki_engine *engine)
+{
+    const struct eki_lineup *lineup = &engine->lineup;
+    /* relaxed: there is one thread. */
+    int64_t next = atomic_load_explicit(&lineup->next, memory_order_relaxed);
+    for (int64_t i = next < lineup->kept ? next : lineup->kept;
+         i < lineup->count; i++) {
+        find_slots(explore, (unsigned char *)lineup->items[i].slot, 1,
+                   engine->slot_bytes, "lineup");
+        explore_seen.lined++;
+    }
+}
+
 static void find_server(struct explore *explore,
                         const struct eki_sim_rank *rank)
 {
@@ -174,6 +192,7 @@ static void find_server(struct explore *explore,
     const struct eki_sim_port *port = rank->port;
     const struct eki_brought *brought = &engine->post.brought;
     uint32_t slot_bytes = engine->slot_bytes;
+    find_lineup(explore, engine);
     if (engine->topology->size > 1) {
         find_between(explore, &brought->local, brought->local.stack_bottom,
                      brought->local.stack_top, "brought");

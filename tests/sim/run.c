@@ -304,6 +304,7 @@ static void set_up(struct explore *explore,
                    .seed = scenario->seed,
                    .has_counter = true,
                    .check_words = scenario->check_words,
+                   .lines_up = scenario->seed % 2 == 0,
                    /* For some messages to travel in. */
                    .hold_ns =
                        10 * (scenario->law.message + scenario->law.server)},

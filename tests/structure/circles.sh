@@ -14,9 +14,9 @@ build=$(cd "${1:?usage: circles.sh BUILD-FOLDER}" && pwd) || exit 1
 # A file and the header of its name are one, but for the module's own header and
 # these, whose structs several files share.
 shared='engine/look.h engine/worker.h protocol/counter.h rebalance/balancer.h'
-# The engine has the state of its own protocols, and of the list of what is
-# pinned, as members, and their files know the engine.
-known='engine.h:moves engine.h:pinned engine.h:wave'
+# The engine has the state of its own protocols, and of the lists of a rank, as
+# members, and their files know the engine.
+known='engine.h:lineup engine.h:moves engine.h:pinned engine.h:wave'
 
 # Pairs "including included" of MODULE.
 includes() {
