@@ -125,7 +125,7 @@ static void sum_left(struct eki_lineup *lineup, int64_t count)
     }
 }
 
-static bool reserve(struct eki_lineup *lineup, int64_t count)
+static bool reserve_items(struct eki_lineup *lineup, int64_t count)
 {
     if (count <= lineup->room)
         return true;
@@ -140,7 +140,7 @@ bool eki_lineup_form(struct eki_engine *engine)
     struct eki_lineup *lineup = &engine->lineup;
     /* Tasks may have been handed over meanwhile. */
     int64_t count = lineup->is_due ? count_slots_here(engine) : 0;
-    if (count == 0 || !reserve(lineup, count))
+    if (count == 0 || !reserve_items(lineup, count))
         return false;
     sort_seeds(engine);
     sum_left(lineup, count);
@@ -160,7 +160,7 @@ bool eki_lineup_form(struct eki_engine *engine)
 
 /* The next one; NULL: none is left.  Others may take it meanwhile, and then
  * shorter ones come, which are welcome, too. */
-static const struct eki_lineup_item *look(const struct eki_lineup *lineup)
+static const struct eki_lineup_item *next_item(const struct eki_lineup *lineup)
 {
     int64_t next = lineup->count > 0 ? eki_lineup_taken(lineup) : 0;
     return next < lineup->count ? &lineup->items[next] : NULL;
@@ -180,8 +180,8 @@ static int64_t count_for(const struct eki_lineup *lineup,
 }
 
 /* Take N, or what is left, to SLOTS, the first one last; how many. */
-static int64_t take(struct eki_lineup *lineup, int64_t n, unsigned char *slots,
-                    uint32_t slot_bytes)
+static int64_t take_items(struct eki_lineup *lineup, int64_t n,
+                          unsigned char *slots, uint32_t slot_bytes)
 {
     /* relaxed: only the number counts; what is there was handed on by the start
      * of the team, or when workers were let go. */
@@ -200,7 +200,7 @@ bool eki_lineup_take(struct ek_worker *worker)
 {
     struct eki_lineup *lineup = &worker->engine->lineup;
     struct eki_local *local = &worker->local;
-    const struct eki_lineup_item *first = look(lineup);
+    const struct eki_lineup_item *first = next_item(lineup);
     if (!first)
         return false;
     int64_t n = count_for(lineup, first, TAKEN_NS, EKI_BATCH_MAX);
@@ -211,7 +211,7 @@ bool eki_lineup_take(struct ek_worker *worker)
         eki_worker_no_memory(worker, "tasks of the rank");
         return false;
     }
-    n = take(lineup, n, local->stack_top, local->slot_bytes);
+    n = take_items(lineup, n, local->stack_top, local->slot_bytes);
     local->stack_top += n * local->slot_bytes;
     return n > 0;
 }
@@ -220,21 +220,21 @@ int64_t eki_lineup_share(struct eki_engine *engine, unsigned char *slots,
                          int64_t most)
 {
     struct eki_lineup *lineup = &engine->lineup;
-    const struct eki_lineup_item *first = look(lineup);
+    const struct eki_lineup_item *first = next_item(lineup);
     if (!first)
         return 0;
     /* Half of what is there for each worker, with the thief. */
     uint64_t workers = (uint64_t)engine->topology->workers_here + 1;
     uint64_t ns = first->left_ns / (2 * workers);
-    return take(lineup, count_for(lineup, first, ns, most), slots,
-                engine->slot_bytes);
+    return take_items(lineup, count_for(lineup, first, ns, most), slots,
+                      engine->slot_bytes);
 }
 
 int64_t eki_lineup_cancel(struct eki_lineup *lineup)
 {
-    if (!look(lineup))
+    if (!next_item(lineup))
         return 0;
-    /* relaxed: see take(). */
+    /* relaxed: see take_items(). */
     int64_t first = EKI_PLANTED(LINED_TWICE)
                         ? 0
                         : atomic_exchange_explicit(&lineup->next, lineup->count,
