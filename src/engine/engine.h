@@ -134,6 +134,7 @@ struct eki_engine {
     uint64_t entered_ns;
     uint64_t held_until; /* workers, as far as that is known */
     uint64_t process_ns; /* the last process took; 0: there was none */
+    uint64_t paced_ns;   /* the same when the phase was entered */
 
     /* Written by any thread of the rank, rarely. */
     _Atomic uint64_t stop_called; /* the last phase in which a task did */

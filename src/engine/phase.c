@@ -153,12 +153,12 @@ static bool enter_protocols(struct eki_engine *engine,
 uint64_t eki_engine_pause_ns(const struct eki_engine *engine)
 {
     const struct eki_setup *setup = &engine->setup;
-    uint64_t ns = engine->process_ns / 100;
+    uint64_t ns = engine->paced_ns / 100;
     if (engine->is_plain)
         return 0;
     if (ns < EKI_SLEEP_FIRST_NS)
         ns = EKI_SLEEP_FIRST_NS;
-    if (engine->process_ns == 0 || ns > EKI_SLEEP_MOST_NS)
+    if (engine->paced_ns == 0 || ns > EKI_SLEEP_MOST_NS)
         ns = EKI_SLEEP_MOST_NS;
     return setup->has_pause && setup->pause_ns < ns ? setup->pause_ns : ns;
 }
@@ -238,6 +238,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                                  ? 0
                                  : (uint32_t)engine->function_count;
     engine->entered_ns = now;
+    engine->paced_ns = engine->process_ns;
     engine->is_open = true;
     set_scheme(engine, phase);
     open_server(engine);
