@@ -184,6 +184,17 @@ static void compare_signatures(struct eki_engine *engine)
     }
 }
 
+/* Whether nobody needs this rank for messages that it has sent.  When a process
+ * of a lone node is over, nobody needs what is still in a buffer, such as seeds
+ * that were fetched ahead: its receiver may have left, and step no server until
+ * this rank comes to the next process. */
+static bool has_sent_all(const struct eki_engine *engine)
+{
+    struct eki_fabric *fabric = engine->exchange.fabric;
+    return !fabric || fabric->ops->drain(fabric) ||
+           (engine->alone && engine->kind == EKI_PHASE_PROCESS);
+}
+
 bool eki_server_step(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
@@ -209,7 +220,5 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
         eki_server_show(engine, false);
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
-    return (!engine->exchange.fabric ||
-            engine->exchange.fabric->ops->drain(engine->exchange.fabric)) &&
-           eki_waves_are_over(engine);
+    return has_sent_all(engine) && eki_waves_are_over(engine);
 }

@@ -201,6 +201,35 @@ static void nobody_passes_where_servers_are_needed(void)
     close_ranks();
 }
 
+static bool drain_nothing(struct eki_fabric *fabric)
+{
+    (void)fabric;
+    return false;
+}
+
+/* Whether the server of rank 0, whose last message does not leave, is needed
+ * when a phase of this KIND is over. */
+static bool is_kept(enum eki_phase_kind kind)
+{
+    struct eki_fabric_ops ops = lone_ops;
+    struct eki_phase phase = phase_of(EK_STEAL_COUNTER);
+    ops.drain = drain_nothing;
+    phase.kind = kind;
+    open_node();
+    ranks[0].fabric.ops = &ops;
+    eki_engine_enter(ranks[0].engine, &phase, ranks[0].now);
+    bool is_kept = !eki_server_step(ranks[0].engine, ranks[0].now);
+    close_ranks();
+    return is_kept;
+}
+
+/* A rank that has left a node may step no server. */
+static void no_rank_of_a_node_waits_for_its_last_message(void)
+{
+    CHECK(!is_kept(EKI_PHASE_PROCESS));
+    CHECK(is_kept(EKI_PHASE_RESTORE));
+}
+
 int main(void)
 {
     RUN(ranks_pass_when_all_have_come);
@@ -210,5 +239,6 @@ int main(void)
     RUN(nobody_passes_before_a_rank_that_may_fail);
     RUN(ranks_that_differ_fail_together);
     RUN(nobody_passes_where_servers_are_needed);
+    RUN(no_rank_of_a_node_waits_for_its_last_message);
     return check_result();
 }
