@@ -4,6 +4,7 @@
  * the program's own code, enters and leaves phases, restores, and steps the
  * server where no worker does.
  */
+#include "exchange/tickets.h"
 #include "sim/parts.h"
 
 /* Let the host step the server again when there is something to do. */
@@ -288,6 +289,18 @@ static uint64_t next_move(const struct eki_sim *sim,
     return eki_sim_later(eki_sim_earlier(next, look), least);
 }
 
+/* Whether a worker of RANK keeps the phase from its end: the step that lets go
+ * sends nothing, yet the worker has to be stepped again. */
+static bool is_kept(const struct eki_sim_rank *rank)
+{
+    const struct eki_tickets *kept = rank->engine->kept;
+    for (int here = 0; kept && here < rank->topology.workers_here; here++) {
+        if (eki_tickets_are_kept(kept, here))
+            return true;
+    }
+    return false;
+}
+
 /* Go on with a restore phase, in which the host steps workers and server. */
 static void step_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
@@ -301,9 +314,11 @@ static void step_moves(struct eki_sim *sim, struct eki_sim_rank *rank)
         rank->done++;
     }
     int64_t messages = sim->messages;
+    bool was_kept = is_kept(rank);
     eki_sim_serve(sim, rank);
-    bool has_moved =
-        sim->messages != messages || rank->port->step_ns > sim->machine.poll;
+    bool has_moved = sim->messages != messages ||
+                     rank->port->step_ns > sim->machine.poll ||
+                     (was_kept && !is_kept(rank));
     if (rank->done == rank->topology.workers_here && rank->server_done) {
         leave_restore(sim, rank);
         return;

@@ -50,6 +50,10 @@ is "$(figure data_wait_s) > 0" 'nobody waits for a megabyte'
 run 0 $job --csv --bytes input=30000 --data follow --steal random@0,none@1-
 [ "$(column travelled | sed -n 3p)" = 0 ] || fail 'what has followed travels'
 is "$(column moved_bytes | sed -n 1p) > 1e6" 'nothing follows'
+# Where all is at home already, no rank waits for the simulator's next look.
+run 0 --synthetic constant:n=40,mean=0.01 --machine ib-ndr --node-cores 4 --ranks-per-node 1 \
+    --cores 8 --start block --iterations 2 --bytes input=9 --data follow --modes static --csv
+is "$(figure restore_s) < 0.01" 'a restore without data to move'
 # It pays while it is small, and says until when.
 run 0 $job --bytes input=1000 --bytes-scale 1,1000,1000000 --modes original+none,original+random
 tr '\n' ' ' <out >line
