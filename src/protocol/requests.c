@@ -6,7 +6,12 @@
 enum {
     /* Nodes that are tried for one ask, where ranks owe the worker an answer.
      */
-    NODES_TRIED = 16
+    NODES_TRIED = 16,
+    /* Requests of a rank that may wait for answers.  Of 1, 2, 3, 4 and one for
+     * each of 47 idle workers, simulated, two is best or within a point of
+     * that: with 0.1 ms a message 94.5, 94.5, 94.1, 92.7 and 60 % of the bound.
+     */
+    UNANSWERED_MOST = 2
 };
 
 static struct eki_requests *requests_of(struct eki_protocol *protocol)
@@ -130,6 +135,20 @@ static bool send_ask(struct eki_requests *requests, int here, int ask,
     return true;
 }
 
+/* Whether so many requests of this rank wait for answers that no more leave,
+ * unless the scheme is plain.  All of a node find what comes for one of them;
+ * servers that are busy with denials answer nobody in time, nor the end.  A
+ * request that waits for long does not count: who owes the answer may be in the
+ * program's own code. */
+static bool is_patient(const struct eki_requests *requests, uint64_t now)
+{
+    const struct eki_engine *engine = requests->protocol.engine;
+    int i = requests->sent_count - UNANSWERED_MOST;
+    return i >= 0 && engine->topology->workers_here > UNANSWERED_MOST &&
+           !engine->is_plain &&
+           eki_ns_since(requests->sent[i].at, now) < EKI_OPEN_LEAST_NS;
+}
+
 /* Send what the workers of this rank ask. */
 static void send_asks(struct eki_requests *requests, uint64_t now)
 {
@@ -137,7 +156,8 @@ static void send_asks(struct eki_requests *requests, uint64_t now)
     /* One word for all workers, so that a step without asks looks at one.
      * relaxed: an ask that is not seen yet is found in a later step. */
     int asks = atomic_load_explicit(&requests->asks, memory_order_relaxed);
-    for (int here = 0; asks > 0 && here < engine->topology->workers_here;
+    for (int here = 0; asks > 0 && here < engine->topology->workers_here &&
+                       !is_patient(requests, now);
          here++) {
         struct eki_asker *asker = &requests->askers[here];
         /* relaxed: the word is all that is asked. */

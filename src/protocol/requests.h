@@ -14,7 +14,8 @@
  * ever held by the network.
  *
  * Who has asked goes on stealing on its own node; after a while it may ask
- * further nodes, a few at a time, unless the scheme is plain.  A rank may be in
+ * further nodes, a few at a time, unless the scheme is plain.  Of a rank of
+ * several workers two requests are under way at a time.  A rank may be in
  * the program's own code for seconds: a request that waits for long does not
  * count any more, and a worker asks no rank again that owes it an answer, but
  * another one of its node or of the next node.  Late tasks are always accepted.

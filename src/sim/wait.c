@@ -67,8 +67,9 @@ static uint64_t next_ask(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (sim->setup.is_sampled)
         return eki_worker_awaits(inner) ? UINT64_MAX
                                         : eki_sim_sample_wait(sim, worker);
-    /* Its patience begins when the server's next step sends what it asks. */
-    if (eki_worker_calls(inner) && !eki_sim_is_polling(sim, worker->rank))
+    /* Its patience begins when the server's next step sends what it asks; where
+     * workers step it, what is left has to wait. */
+    if (eki_worker_calls(inner))
         return eki_sim_later(sim->now, worker->rank->busy_until) +
                EKI_ASK_MOST_NS;
     return due > offset ? due - offset : 0;

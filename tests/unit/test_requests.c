@@ -499,6 +499,51 @@ static void nodes_that_do_not_answer_are_passed_over(struct lone *lone)
     CHECK(!is_asked[0] && is_asked[1] && is_asked[2] && is_asked[3]);
 }
 
+/* All workers of the rank look for work; requests that leave then. */
+static int ask_for_all(struct lone *lone)
+{
+    lone_forget(lone);
+    for (int here = 0; here < lone->topology->workers_here; here++)
+        eki_worker_step(lone->engine->workers[here], lone->now);
+    lone_serve(lone);
+    return lone->sent_count;
+}
+
+/* Four workers, of which each asks another node. */
+static void begin_with_four(struct lone *lone, ek_steal_policy policy)
+{
+    static const int workers[9] = {4, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int nodes[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    lone_open_job(lone, 0, 9, workers, nodes);
+    lone_begin(lone, policy);
+}
+
+static void two_requests_of_a_rank_are_under_way(struct lone *lone)
+{
+    begin_with_four(lone, EK_STEAL_RANDOM);
+    CHECK_EQ_INT(ask_for_all(lone), 2);
+    int to = lone->to[0];
+    CHECK_EQ_INT(ask_for_all(lone), 0);
+    /* Another one leaves for each answer. */
+    struct eki_message *none = lone_message(lone, EKI_KIND_NONE);
+    none->head.worker = 0;
+    none->head.source = to;
+    CHECK_EQ_INT(ask_for_all(lone), 1);
+    CHECK_EQ_INT(ask_for_all(lone), 0);
+    /* Who owes answers for 10 ms may be in the program's own code. */
+    lone->now += 10000 * US;
+    CHECK(ask_for_all(lone) > 0);
+}
+
+static void each_worker_asks_where_the_scheme_is_plain(struct lone *lone)
+{
+    int requests = 0;
+    begin_with_four(lone, EK_STEAL_HPDC12);
+    for (int i = 0; i < 100; i++)
+        requests += ask_for_all(lone);
+    CHECK_EQ_INT(requests, 4);
+}
+
 static void ranks_to_ask_are_of_this_phase(struct lone *lone)
 {
     begin_with_two_ranks(lone);
@@ -535,6 +580,8 @@ int main(void)
     RUN_LONE(who_answers_names_the_rank_to_ask_next);
     RUN_LONE(ranks_that_do_not_answer_are_asked_in_turn);
     RUN_LONE(nodes_that_do_not_answer_are_passed_over);
+    RUN_LONE(two_requests_of_a_rank_are_under_way);
+    RUN_LONE(each_worker_asks_where_the_scheme_is_plain);
     RUN_LONE(ranks_to_ask_are_of_this_phase);
     return check_result();
 }
