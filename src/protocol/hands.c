@@ -107,6 +107,19 @@ static void set_target(struct eki_hands *hands, double reached)
     hands->reached = reached;
 }
 
+/* For how long workers are held after a process of so long, where so much may
+ * be gained. */
+static uint64_t longest_hold(uint64_t process_ns, uint64_t gain_ns)
+{
+    uint64_t most_ns = process_ns / EKI_HAND_HOLD_PART;
+    if (most_ns < EKI_HAND_HOLD_NS)
+        most_ns = EKI_HAND_HOLD_NS;
+    if (most_ns > EKI_HAND_HOLD_MOST_NS)
+        most_ns = EKI_HAND_HOLD_MOST_NS;
+    return gain_ns / EKI_HAND_PART < most_ns ? gain_ns / EKI_HAND_PART
+                                             : most_ns;
+}
+
 static void set_limits(struct eki_hands *hands, const struct eki_load *load)
 {
     const struct eki_engine *engine = hands->protocol.engine;
@@ -122,9 +135,7 @@ static void set_limits(struct eki_hands *hands, const struct eki_load *load)
     if (hands->long_tasks.minor_ns < EKI_HAND_LEAST_NS)
         hands->long_tasks.minor_ns = EKI_HAND_LEAST_NS;
     hands->hold_ns =
-        (load->most_ns - hands->long_tasks.most_ns) / EKI_HAND_PART;
-    if (hands->hold_ns > EKI_HAND_HOLD_NS)
-        hands->hold_ns = EKI_HAND_HOLD_NS;
+        longest_hold(load->most_ns, load->most_ns - hands->long_tasks.most_ns);
 }
 
 /* Whether tasks may be too long for stealing, as all ranks know alike. */

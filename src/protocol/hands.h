@@ -35,10 +35,15 @@ enum {
     EKI_HANDS_MOST = 16, /* ranks that are offered a task */
     EKI_HAND_MINOR = 50, /* long is more than this part of the mean ... */
     EKI_HAND_LEAST_NS = 1000000, /* ... and than this */
-    /* Workers are held for this part of what may be gained, or so long at most:
-     * as long as a task may wait unseen.  A message takes some 10 us. */
+    /* Workers are held for this part of what may be gained, and at most for
+     * this part of the last process, from a millisecond to four.  A message
+     * takes some 10 us; among 38,400 simulated workers with ten tasks each a
+     * millisecond is too short for offers to find a place, and three are not.
+     */
     EKI_HAND_PART = 64,
-    EKI_HAND_HOLD_NS = 1000000
+    EKI_HAND_HOLD_PART = 1000,
+    EKI_HAND_HOLD_NS = 1000000,
+    EKI_HAND_HOLD_MOST_NS = 4000000
 };
 
 /* So much fits a worker: in means, or in longest tasks if that is more.  What

@@ -199,6 +199,23 @@ static void ranks_of_one_node_hand_over_likewise(struct lone *lone)
     CHECK_EQ_INT(visible(lone, eki_server_deque(lone->engine)), 1);
 }
 
+/* A part of 1000 of the process at most, from a millisecond to four. */
+static void hold_grows_with_the_process(void)
+{
+    static const uint64_t most_ms[] = {400, 1000, 3000, 5000};
+    static const uint64_t hold_ns[] = {1 * MS, 1 * MS, 3 * MS, 4 * MS};
+    for (int i = 0; i < 4; i++) {
+        struct lone lone;
+        make(&lone);
+        lone.engine->node->load.most_ns = most_ms[i] * MS;
+        SEED(&lone, 0, 40, 50, 60);
+        enter(&lone);
+        CHECK_EQ_INT(lone.engine->held_until,
+                     lone.engine->entered_ns + hold_ns[i]);
+        lone_close(&lone);
+    }
+}
+
 static void workers_of_one_rank_wait_for_nobody(struct lone *lone)
 {
     make_node(lone, 1);
@@ -566,6 +583,7 @@ int main(void)
 {
     RUN_LONE(what_does_not_fit_is_offered_and_handed_over);
     RUN_LONE(ranks_of_one_node_hand_over_likewise);
+    RUN(hold_grows_with_the_process);
     RUN_LONE(workers_of_one_rank_wait_for_nobody);
     RUN_LONE(what_does_not_help_is_tried_with_more_room);
     RUN(pinned_tasks_take_room);
