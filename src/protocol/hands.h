@@ -34,7 +34,7 @@
 enum {
     EKI_HANDS_MOST = 16, /* ranks that are offered a task */
     EKI_HAND_MINOR = 50, /* long is more than this part of the mean ... */
-    EKI_HAND_LEAST_NS = 1000000, /* ... and than this */
+    EKI_HAND_LEAST_NS = 200000, /* ... and than this */
     /* Workers are held for this part of what may be gained, and at most for
      * this part of the last process, from a millisecond to four.  A message
      * takes some 10 us; among 38,400 simulated workers with ten tasks each a

@@ -398,11 +398,11 @@ static void nobody_is_held_where_nothing_is_to_be_gained(void)
     check_nothing(EK_STEAL_RANDOM, true, true, even);
     check_nothing(EK_STEAL_RANDOM, true, true, fine);
     check_nothing(EK_STEAL_RANDOM, true, true, unknown);
-    /* Below a millisecond no task is long, whatever the mean is. */
+    /* Below 0.2 ms no task is long, whatever the mean is. */
     for (int i = 0; i < 2; i++) {
         struct eki_load little = {.work_ns = 4 * 5 * MS,
                                   .most_ns = 10 * MS,
-                                  .task_ns = MS + (uint64_t)i};
+                                  .task_ns = MS / 5 + (uint64_t)i};
         struct lone lone;
         make(&lone);
         lone.engine->node->load = little;
