@@ -73,10 +73,9 @@ ek_status eki_collection_share(ek_collection *tasks, const int *workers,
 
 /* For slots of SLOT_BYTES.  Few different ones: collections with the same share
  * buffers. */
-static size_t message_bytes(const struct eki_fabric *fabric,
-                            uint32_t slot_bytes)
+static size_t message_bytes(uint32_t slot_bytes)
 {
-    size_t bytes = eki_fabric_mpi_message_bytes(fabric);
+    size_t bytes = EKI_MESSAGE_BYTES;
     while (bytes < sizeof(struct eki_message) + slot_bytes)
         bytes *= 2;
     return bytes;
@@ -169,9 +168,8 @@ static ek_status make_shared_parts(ek_collection *tasks, struct talk *talk,
                                    struct eki_setup *setup)
 {
     struct eki_fabric **fabric = &tasks->fabric;
-    EKI_TRY(eki_fabric_mpi_open(
-        fabric, tasks->settings.options.ranks_per_node,
-        message_bytes(*fabric, eki_setup_slot_bytes(setup))));
+    EKI_TRY(eki_fabric_mpi_open(fabric, tasks->settings.options.ranks_per_node,
+                                message_bytes(eki_setup_slot_bytes(setup))));
     EKI_TRY(choose_workers(tasks, talk));
     for (int r = 0; r < (*fabric)->size; r++)
         talk->workers[r] = talk->staff[r].workers;

@@ -233,7 +233,7 @@ static ek_status make_plan_parts(ek_collection *tasks, ek_status status)
     struct eki_fabric **fabric = &tasks->fabric;
     EKI_TRY(eki_fabric_mpi_agree(*fabric, status));
     EKI_TRY(eki_fabric_mpi_open(fabric, tasks->settings.options.ranks_per_node,
-                                eki_fabric_mpi_message_bytes(*fabric)));
+                                EKI_MESSAGE_BYTES));
     int *workers = eki_alloc((size_t)(*fabric)->size, sizeof *workers);
     for (int r = 0; workers && r < (*fabric)->size; r++)
         workers[r] = 1;

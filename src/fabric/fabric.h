@@ -30,6 +30,10 @@ struct eki_head {
 };
 _Static_assert(sizeof(struct eki_head) == 64, "layout of a message header");
 
+/* The largest message, unless a slot needs more: Open MPI sends 65,536 bytes,
+ * its own headers among them, over TCP while the receiver is not in MPI. */
+#define EKI_MESSAGE_BYTES (65536 - 256)
+
 #define EKI_MESSAGE_MAGIC 0x6b656c31u
 #define EKI_MESSAGE_VERSION 1
 
@@ -156,12 +160,6 @@ struct eki_shelf *eki_fabric_mpi_shelf(struct eki_fabric *fabric);
 int eki_fabric_mpi_sharing(const struct eki_fabric *fabric);
 /* Whether all ranks really share one memory. */
 bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric);
-/*
- * The largest message that MPI sends eagerly: it arrives while its sender is
- * not in MPI.  A larger one waits for the sender to poll, and those behind it
- * with it.
- */
-size_t eki_fabric_mpi_message_bytes(const struct eki_fabric *fabric);
 /* Of the last client, collective: wait until all that was ever sent to this
  * rank has arrived, and drop what nobody has polled.  No message moves any
  * more.  Of others: nothing. */

@@ -80,8 +80,8 @@ void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running)
     eki_free(nodes);
 }
 
-ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
-                             struct eki_mpi_nodes **made)
+static ek_status make_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
+                            struct eki_mpi_nodes **made)
 {
     int size = set->bare->base.size;
     struct eki_mpi_nodes *nodes =
@@ -93,6 +93,7 @@ ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
         status = eki_error(EK_ERR_NOMEM, "no memory for %d ranks", size);
     status = eki_mpi_agree(set->comm, status);
     if (status == EK_OK) {
+        nodes->set = set;
         nodes->ranks_per_node = ranks_per_node;
         status = eki_mpi_agree(set->comm, split_and_number(set, nodes));
     }
@@ -104,4 +105,13 @@ ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
     set->nodes = nodes;
     *made = nodes;
     return EK_OK;
+}
+
+ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
+                             struct eki_mpi_nodes **nodes)
+{
+    *nodes = set->nodes;
+    while (*nodes && (*nodes)->ranks_per_node != ranks_per_node)
+        *nodes = (*nodes)->next;
+    return *nodes ? EK_OK : make_nodes(set, ranks_per_node, nodes);
 }

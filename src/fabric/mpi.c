@@ -24,8 +24,8 @@
 
 static void queue_push(struct eki_mpi_queue *queue, int slot)
 {
-    EKI_ASSERT(queue->count < EKI_MPI_SENDS_MOST);
-    queue->slots[(queue->first + queue->count) % EKI_MPI_SENDS_MOST] = slot;
+    EKI_ASSERT(queue->count < EKI_MPI_SENDS);
+    queue->slots[(queue->first + queue->count) % EKI_MPI_SENDS] = slot;
     queue->count++;
 }
 
@@ -38,7 +38,7 @@ static int queue_first(const struct eki_mpi_queue *queue)
 static int queue_pop(struct eki_mpi_queue *queue)
 {
     int slot = queue_first(queue);
-    queue->first = (queue->first + 1) % EKI_MPI_SENDS_MOST;
+    queue->first = (queue->first + 1) % EKI_MPI_SENDS;
     queue->count--;
     return slot;
 }
@@ -60,7 +60,7 @@ static int slot_of_message(const struct eki_mpi *mpi,
 
 static void free_send(struct eki_mpi *mpi, int slot)
 {
-    EKI_ASSERT(mpi->free_count < mpi->send_room);
+    EKI_ASSERT(mpi->free_count < EKI_MPI_SENDS);
     mpi->free_sends[mpi->free_count++] = slot;
 }
 
@@ -81,8 +81,8 @@ static void reap_oldest(struct eki_mpi *mpi)
  * computes for long, and must not hold up messages to all others. */
 static void reap_all(struct eki_mpi *mpi)
 {
-    int done = 0, indices[EKI_MPI_SENDS_MOST];
-    int code = MPI_Testsome(mpi->send_room, mpi->sends, &done, indices,
+    int done = 0, indices[EKI_MPI_SENDS];
+    int code = MPI_Testsome(EKI_MPI_SENDS, mpi->sends, &done, indices,
                             MPI_STATUSES_IGNORE);
     if (eki_mpi_check(mpi, "MPI_Testsome of the sends", code) != EK_OK)
         return;
@@ -107,8 +107,9 @@ static bool has_free(struct eki_mpi *mpi, int others)
 static bool mpi_has_spare(struct eki_fabric *fabric)
 {
     struct eki_mpi *mpi = eki_mpi_of(fabric);
-    return mpi->free_count > EKI_MPI_SPARE ||
-           (fabric->failed == EK_OK && has_free(mpi, EKI_MPI_SPARE));
+    return (mpi->free_count > EKI_MPI_SPARE ||
+            (fabric->failed == EK_OK && has_free(mpi, EKI_MPI_SPARE))) &&
+           eki_mpi_has_locker(mpi);
 }
 
 static struct eki_message *mpi_reserve(struct eki_fabric *fabric)
@@ -142,6 +143,8 @@ static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
     }
     /* It fits an int, because message_bytes does. */
     int count = (int)((int64_t)sizeof *head + head->bytes);
+    if (count > EKI_MPI_SHARED_BYTES && eki_mpi_lock_up(mpi, message, rank))
+        count = sizeof(struct eki_locker_note);
     int code = MPI_Isend(message, count, MPI_BYTE, rank, mpi->tag, mpi->comm,
                          &mpi->sends[slot]);
     if (eki_mpi_check(mpi, "MPI_Isend", code) != EK_OK) {
@@ -204,6 +207,14 @@ static bool is_sound(struct eki_mpi *mpi, const struct eki_message *message,
     return false;
 }
 
+static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    if (!eki_mpi_vacate(mpi, message) && fabric->failed == EK_OK &&
+        !mpi->has_settled)
+        start_receive(mpi, slot_of_message(mpi, mpi->receive_buffers, message));
+}
+
 /* A message that is damaged or stray is dropped: nobody could tell what it was
  * to change. */
 static struct eki_message *mpi_poll(struct eki_fabric *fabric)
@@ -217,18 +228,17 @@ static struct eki_message *mpi_poll(struct eki_fabric *fabric)
         return NULL;
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
+    size_t bytes = (size_t)count;
     struct eki_message *message = message_at(mpi, mpi->receive_buffers, slot);
-    if (is_sound(mpi, message, (size_t)count, status.MPI_SOURCE))
+    struct eki_message *locked = eki_mpi_unlock(mpi, message, &bytes);
+    if (locked) {
+        start_receive(mpi, slot); /* its note has been read */
+        message = locked;
+    }
+    if (is_sound(mpi, message, bytes, status.MPI_SOURCE))
         return message;
-    start_receive(mpi, slot);
+    mpi_release(fabric, message);
     return NULL;
-}
-
-static void mpi_release(struct eki_fabric *fabric, struct eki_message *message)
-{
-    struct eki_mpi *mpi = eki_mpi_of(fabric);
-    if (fabric->failed == EK_OK && !mpi->has_settled)
-        start_receive(mpi, slot_of_message(mpi, mpi->receive_buffers, message));
 }
 
 const struct eki_fabric_ops eki_mpi_ops = {
@@ -240,15 +250,6 @@ const struct eki_fabric_ops eki_mpi_ops = {
     .drain = mpi_drain,
 };
 
-/* Buffers to send messages of at most so many bytes. */
-static int send_room_of(size_t message_bytes)
-{
-    size_t room = EKI_MPI_SEND_BYTES / message_bytes;
-    if (room < EKI_MPI_SENDS)
-        return EKI_MPI_SENDS;
-    return room < EKI_MPI_SENDS_MOST ? (int)room : EKI_MPI_SENDS_MOST;
-}
-
 /* Allocate the buffers of all slots; EK_ERR_NOMEM if there is no memory. */
 static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
 {
@@ -257,8 +258,7 @@ static ek_status messages_allocate(struct eki_mpi *mpi, size_t message_bytes)
                          "messages of %zu bytes, expected %zu ... %d",
                          message_bytes, sizeof(struct eki_head), INT_MAX);
     mpi->stride = (message_bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
-    mpi->send_room = send_room_of(message_bytes);
-    int room = EKI_MPI_RECEIVES + mpi->send_room;
+    const int room = EKI_MPI_RECEIVES + EKI_MPI_SENDS;
     mpi->receive_buffers = eki_alloc_untouched((size_t)room * mpi->stride);
     if (!mpi->receive_buffers)
         return eki_error(EK_ERR_NOMEM, "no memory for %d messages of %zu bytes",
@@ -274,7 +274,7 @@ ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes)
     EKI_TRY(eki_mpi_agree(mpi->comm, status));
     fabric->message_bytes = message_bytes;
     mpi->is_open = true; /* all ranks are, so that they close together */
-    for (int slot = mpi->send_room - 1; slot >= 0; slot--)
+    for (int slot = EKI_MPI_SENDS - 1; slot >= 0; slot--)
         free_send(mpi, slot);
     for (int slot = 0; slot < EKI_MPI_RECEIVES && status == EK_OK; slot++) {
         status = EKI_MPI_OF(mpi, MPI_Recv_init,
@@ -293,8 +293,7 @@ static void restart_handed_out(struct eki_mpi *mpi)
 {
     bool is_posted[EKI_MPI_RECEIVES] = {false};
     for (int i = 0; i < mpi->posted.count; i++)
-        is_posted[mpi->posted
-                      .slots[(mpi->posted.first + i) % EKI_MPI_SENDS_MOST]] =
+        is_posted[mpi->posted.slots[(mpi->posted.first + i) % EKI_MPI_SENDS]] =
             true;
     for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
         if (!is_posted[slot] && mpi->receives[slot] != MPI_REQUEST_NULL)

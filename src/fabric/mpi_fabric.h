@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files of this module share: collective.c (blocking calls), mpi.c
- * (messages), hosts.c (nodes), piece.c (their memory), set.c (life).
+ * (messages), locker.c (long ones), hosts.c (nodes), piece.c (their memory),
+ * set.c (life).
  *
  * A set is what all fabrics over one communicator of the program share: a
  * duplicate, found again by an attribute.  Fabrics that have the same nodes
@@ -31,16 +32,14 @@ enum {
     /* Rendezvous messages to a rank that computes keep their slots until it
      * polls, so there are several per receive. */
     EKI_MPI_SENDS = 64,
-    /* Short ones keep them, too, where Open MPI shares memory with a rank that
-     * computes: there are enough for a long tile, of the 512 that it has. */
-    EKI_MPI_SENDS_MOST = 384,
-    EKI_MPI_SEND_BYTES = 3 << 19,
     /* Left to others by who sends many to a rank that may compute for long. */
     EKI_MPI_SPARE = 16,
-    /* Open MPI sends 4,096 bytes over shared memory, and 65,536 over TCP,
-     * eagerly, its own headers (60 and some) among them. */
+    /* Open MPI sends 4,096 bytes over shared memory eagerly, its own headers
+     * (60 and some) among them; longer messages lie in lockers. */
     EKI_MPI_SHARED_BYTES = 4032,
-    EKI_MPI_NETWORK_BYTES = 65536 - 256,
+    /* Of the lockers of a rank. */
+    EKI_MPI_LOCKER_BYTES = 1 << 20,
+    EKI_MPI_LOCKERS_LEAST = 2,
     /* Largest piece of a broadcast and the like, far from the largest int. */
     EKI_MPI_PIECE = 1 << 30,
     /* Piece of a gather: rank 0 has it on its stack. */
@@ -57,7 +56,7 @@ enum {
 
 /* A queue of slot numbers; each slot is in it at most once. */
 struct eki_mpi_queue {
-    int slots[EKI_MPI_SENDS_MOST];
+    int slots[EKI_MPI_SENDS];
     int first, count;
 };
 
@@ -87,6 +86,7 @@ struct eki_mpi_window {
 /* How ranks are split into nodes, and the memory of the own one. */
 struct eki_mpi_nodes {
     struct eki_mpi_nodes *next;
+    struct eki_mpi_set *set;
     int64_t ranks_per_node;
     MPI_Comm node; /* ranks of the own (pretended) node, in order of rank */
     int node_rank, node_size;
@@ -110,19 +110,37 @@ struct eki_mpi_set {
     struct eki_mpi_nodes *nodes;
 };
 
+/* Places of all ranks of the host for one long message each. */
+struct eki_mpi_lockers {
+    struct eki_node_memory memory;
+    const struct eki_mpi_nodes *hosts; /* NULL: there are none */
+    size_t stride;                     /* from locker to locker */
+    int room;                          /* of them, for each rank */
+    int next;                          /* own one that is looked at first */
+    uint64_t number;                   /* of the last message in an own one */
+};
+
+/* What MPI sends of a message in a locker; shorter than any header. */
+struct eki_locker_note {
+    uint64_t number; /* that the locker shows */
+    uint32_t place;  /* of the locker */
+    uint32_t bytes;  /* of the message */
+};
+
 struct eki_mpi {
     struct eki_fabric base;
     struct eki_mpi_set *set;
     struct eki_mpi *next; /* of the set */
     MPI_Comm comm;        /* the duplicate */
     struct eki_mpi_nodes *nodes;
+    struct eki_mpi_lockers lockers;
     int tag;
     bool is_void; /* it could not be opened; nobody finds it */
 
     /* Messages; buffers are NULL before eki_mpi_open(). */
     size_t stride;                  /* from buffer to buffer */
     unsigned char *receive_buffers; /* [EKI_MPI_RECEIVES][stride], then ... */
-    unsigned char *send_buffers;    /* ... [send_room][stride] */
+    unsigned char *send_buffers;    /* ... [EKI_MPI_SENDS][stride] */
     bool is_open;
     bool has_settled, is_settled; /* ... and nothing is on its way */
     /* Receives are persistent; those in POSTED are active, in this order, and
@@ -131,11 +149,11 @@ struct eki_mpi {
     struct eki_mpi_queue posted;
     /* A send is MPI_REQUEST_NULL unless it is on its way; FLYING has those that
      * are, in order of posting. */
-    MPI_Request sends[EKI_MPI_SENDS_MOST];
+    MPI_Request sends[EKI_MPI_SENDS];
     struct eki_mpi_queue flying;
-    int free_sends[EKI_MPI_SENDS_MOST]; /* a stack: a warm buffer is used
+    int free_sends[EKI_MPI_SENDS]; /* a stack: a warm buffer is used
                                            first */
-    int send_room, free_count;
+    int free_count;
     /* Messages are counted so that destroy knows when the last has arrived. */
     int64_t received;
     int64_t sent[]; /* [size], to each rank */
@@ -178,17 +196,36 @@ void eki_mpi_settle(struct eki_mpi *mpi);
 bool eki_mpi_close(struct eki_mpi *mpi);
 extern const struct eki_fabric_ops eki_mpi_ops;
 
+/* locker.c: make lockers, where ranks share a host that has room for them;
+ * collective, agreed. */
+ek_status eki_mpi_open_lockers(struct eki_mpi *mpi);
+/* Whether the next long message to the host has a locker, or there are none. */
+bool eki_mpi_has_locker(struct eki_mpi *mpi);
+/* Move a long MESSAGE to RANK into a locker: its note is in its place; false:
+ * MPI has to send it. */
+bool eki_mpi_lock_up(struct eki_mpi *mpi, struct eki_message *message,
+                     int rank);
+/* The message whose note of so many BYTES has come, which become its own; NULL:
+ * it is no note. */
+struct eki_message *eki_mpi_unlock(const struct eki_mpi *mpi, const void *note,
+                                   size_t *bytes);
+/* MESSAGE is not needed any more; false: it lies in no locker. */
+bool eki_mpi_vacate(const struct eki_mpi *mpi, struct eki_message *message);
+
 /* hosts.c: name COMM for tools: the words BEFORE, the name of OF, AFTER; cut to
  * what MPI keeps. */
 void eki_mpi_name(MPI_Comm comm, const char *before, MPI_Comm of,
                   const char *after);
-/* Collective; the nodes are agreed on. */
+/* Collective; the nodes, which may be there already, are agreed on. */
 ek_status eki_mpi_find_host(struct eki_mpi_set *set);
 ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
                              struct eki_mpi_nodes **nodes);
 /* NULL is accepted; unless IS_RUNNING, MPI is not called. */
 void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running);
-/* piece.c: free the windows of a node, collective; unless IS_RUNNING, only what
+/* piece.c: as eki_fabric_mpi_share(), of NODES; PIECE says how many bytes. */
+ek_status eki_mpi_share(struct eki_mpi_nodes *nodes, ek_status status,
+                        struct eki_node_memory *piece);
+/* Free the windows of a node, collective; unless IS_RUNNING, only what
  * this rank knows of them. */
 void eki_mpi_free_windows(struct eki_mpi_nodes *nodes, bool is_running);
 

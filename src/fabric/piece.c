@@ -153,16 +153,15 @@ static void zero_share(const struct eki_mpi_nodes *nodes,
 
 /* Zero a piece that was taken, where the mount has room for what of it was
  * never touched. */
-static ek_status prepare_piece(const struct eki_mpi *mpi,
+static ek_status prepare_piece(const struct eki_mpi_nodes *nodes,
                                const struct eki_node_memory *piece)
 {
-    const struct eki_mpi_nodes *nodes = mpi->nodes;
     struct eki_mpi_window *window = piece->window;
     size_t end = piece->page + window->pages[piece->page].length;
     if (end > window->touched) {
         /* All nodes of the host are about to do the same. */
         int on_host =
-            (mpi->set->host_size + nodes->node_size - 1) / nodes->node_size;
+            (nodes->set->host_size + nodes->node_size - 1) / nodes->node_size;
         EKI_TRY(check_mount((end - window->touched) * window->page_bytes *
                             (uint64_t)on_host));
         window->touched = end;
@@ -223,11 +222,10 @@ static size_t wanted_bytes(const struct eki_mpi_nodes *nodes,
 /* How large a window for PIECE is to be; without IS_NEEDED none is.  All nodes
  * of the host are asked, because they share the mount: *BYTES is what all can
  * have, at least what they need.  Collective over the host. */
-static ek_status choose_size(const struct eki_mpi *mpi,
+static ek_status choose_size(const struct eki_mpi_nodes *nodes,
                              const struct eki_node_memory *piece,
                              bool is_needed, size_t *bytes)
 {
-    const struct eki_mpi_nodes *nodes = mpi->nodes;
     size_t least = round_pages(piece->bytes);
     uint64_t need[2] = {0};
     *bytes = wanted_bytes(nodes, piece);
@@ -236,7 +234,7 @@ static ek_status choose_size(const struct eki_mpi *mpi,
         need[1] = window_need(nodes, piece, least);
     }
     EKI_TRY(EKI_MPI(MPI_Allreduce, MPI_IN_PLACE, need, 2, MPI_UINT64_T, MPI_SUM,
-                    mpi->set->host));
+                    nodes->set->host));
     if (need[1] == 0 || (*bytes > least && check_mount(need[0]) == EK_OK))
         return EK_OK;
     *bytes = least;
@@ -308,25 +306,25 @@ static ek_status hush_optional(const struct eki_node_memory *piece,
 
 /* Make a window where IS_NEEDED, and take PIECE of it; nobody waits for a rank
  * that gave up, and nobody takes memory while others look for it. */
-static ek_status grow_windows(struct eki_mpi *mpi,
+static ek_status grow_windows(struct eki_mpi_nodes *nodes,
                               struct eki_node_memory *piece, bool is_needed)
 {
-    struct eki_mpi_nodes *nodes = mpi->nodes;
+    struct eki_mpi_set *set = nodes->set;
     struct eki_mpi_window *window = NULL;
     size_t bytes = 0;
     free_unused(nodes);
-    ek_status status = choose_size(mpi, piece, is_needed, &bytes);
-    EKI_TRY(eki_mpi_agree(mpi->comm, hush_optional(piece, status)));
+    ek_status status = choose_size(nodes, piece, is_needed, &bytes);
+    EKI_TRY(eki_mpi_agree(set->comm, hush_optional(piece, status)));
     if (is_needed)
         status = open_window(nodes, piece, bytes, &window);
-    status = eki_mpi_agree(mpi->comm, status);
+    status = eki_mpi_agree(set->comm, status);
     if (status == EK_OK) {
         if (is_needed)
             status = make_window(nodes, window);
         /* As in splitting: others may wait in MPI for this rank. */
         if (status == EK_ERR_MPI)
-            eki_error_say(mpi->base.rank, mpi->base.size);
-        status = eki_mpi_agree(mpi->comm, status);
+            eki_error_say(set->bare->base.rank, set->bare->base.size);
+        status = eki_mpi_agree(set->comm, status);
     }
     if (status != EK_OK) {
         /* Freeing a window is collective, and some ranks may have none: it
@@ -341,9 +339,9 @@ static ek_status grow_windows(struct eki_mpi *mpi,
         take_pages(window, piece);
         EKI_ASSERT(piece->window == window);
         window->touched = window->pages[piece->page].length; /* looked for */
-        status = prepare_piece(mpi, piece);
+        status = prepare_piece(nodes, piece);
     }
-    return eki_mpi_agree(mpi->comm, hush_optional(piece, status));
+    return eki_mpi_agree(set->comm, hush_optional(piece, status));
 }
 
 /* Nobody has used it. */
@@ -358,15 +356,13 @@ static void give_back(struct eki_node_memory *piece)
 }
 
 /* Take PIECE of what there is; *IS_NEEDED: it takes a window more. */
-static ek_status take_now(struct eki_mpi *mpi, struct eki_node_memory *piece,
-                          bool *is_needed)
+static ek_status take_now(struct eki_mpi_nodes *nodes,
+                          struct eki_node_memory *piece, bool *is_needed)
 {
     size_t bytes = piece->bytes;
-    if (!mpi->nodes)
-        return eki_error(EK_ERR_STATE, "the fabric is not open");
     if (bytes < 1 || bytes > PTRDIFF_MAX / 2)
         return eki_error(EK_ERR_ARG, "%zu bytes of shared memory", bytes);
-    if (mpi->nodes->node_size == 1) {
+    if (nodes->node_size == 1) {
         piece->memory = eki_alloc_lines(bytes);
         return piece->memory ? EK_OK
                              : eki_error(EK_ERR_NOMEM,
@@ -374,21 +370,20 @@ static ek_status take_now(struct eki_mpi *mpi, struct eki_node_memory *piece,
                                          "shares",
                                          bytes);
     }
-    *is_needed = !take_piece(mpi->nodes, piece);
-    return *is_needed ? EK_OK : prepare_piece(mpi, piece);
+    *is_needed = !take_piece(nodes, piece);
+    return *is_needed ? EK_OK : prepare_piece(nodes, piece);
 }
 
-/* PIECE says how many bytes. */
-static ek_status share_piece(struct eki_mpi *mpi, ek_status status,
-                             struct eki_node_memory *piece)
+ek_status eki_mpi_share(struct eki_mpi_nodes *nodes, ek_status status,
+                        struct eki_node_memory *piece)
 {
     bool is_needed = false;
     if (status == EK_OK)
-        status = hush_optional(piece, take_now(mpi, piece, &is_needed));
+        status = hush_optional(piece, take_now(nodes, piece, &is_needed));
     uint64_t any_needs = is_needed;
-    status = eki_mpi_agree_most(mpi->comm, status, &any_needs, 1);
+    status = eki_mpi_agree_most(nodes->set->comm, status, &any_needs, 1);
     if (status == EK_OK && any_needs)
-        status = grow_windows(mpi, piece, is_needed);
+        status = grow_windows(nodes, piece, is_needed);
     if (status != EK_OK)
         give_back(piece);
     return status;
@@ -397,15 +392,17 @@ static ek_status share_piece(struct eki_mpi *mpi, ek_status status,
 ek_status eki_fabric_mpi_share(struct eki_fabric *fabric, ek_status status,
                                size_t bytes, struct eki_node_memory *piece)
 {
+    struct eki_mpi_nodes *nodes = eki_mpi_of(fabric)->nodes;
     *piece = (struct eki_node_memory){.bytes = bytes};
-    return share_piece(eki_mpi_of(fabric), status, piece);
+    return nodes ? eki_mpi_share(nodes, status, piece)
+                 : eki_error(EK_ERR_STATE, "the fabric is not open");
 }
 
 ek_status eki_fabric_mpi_try_share(struct eki_fabric *fabric, size_t bytes,
                                    struct eki_node_memory *piece)
 {
     *piece = (struct eki_node_memory){.bytes = bytes, .is_optional = true};
-    return share_piece(eki_mpi_of(fabric), EK_OK, piece);
+    return eki_mpi_share(eki_mpi_of(fabric)->nodes, EK_OK, piece);
 }
 
 /* All ranks have left: the pages of a large piece are the system's again. */

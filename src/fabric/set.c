@@ -59,7 +59,7 @@ static struct eki_mpi *make_fabric(struct eki_mpi_set *set)
     mpi->tag = EKI_TAG_MESSAGE + set->fabrics - 1;
     for (int slot = 0; slot < EKI_MPI_RECEIVES; slot++)
         mpi->receives[slot] = MPI_REQUEST_NULL;
-    for (int slot = 0; slot < EKI_MPI_SENDS_MOST; slot++)
+    for (int slot = 0; slot < EKI_MPI_SENDS; slot++)
         mpi->sends[slot] = MPI_REQUEST_NULL;
     return mpi;
 }
@@ -73,6 +73,7 @@ static void add_fabric(struct eki_mpi *mpi)
 
 static void free_fabric(struct eki_mpi *mpi, bool has_buffers)
 {
+    eki_fabric_mpi_unshare(&mpi->lockers.memory);
     if (has_buffers)
         eki_free(mpi->receive_buffers);
     eki_free(mpi);
@@ -209,12 +210,9 @@ static struct eki_mpi *find_fabric(const struct eki_mpi_set *set,
 static ek_status open_fabric(struct eki_mpi_set *set, int64_t ranks_per_node,
                              size_t message_bytes, struct eki_mpi **made)
 {
-    struct eki_mpi_nodes *nodes = set->nodes;
+    struct eki_mpi_nodes *nodes;
     *made = NULL;
-    while (nodes && nodes->ranks_per_node != ranks_per_node)
-        nodes = nodes->next;
-    if (!nodes)
-        EKI_TRY(eki_mpi_find_nodes(set, ranks_per_node, &nodes));
+    EKI_TRY(eki_mpi_find_nodes(set, ranks_per_node, &nodes));
     set->fabrics++;
     struct eki_mpi *mpi = make_fabric(set);
     ek_status status =
@@ -228,6 +226,8 @@ static ek_status open_fabric(struct eki_mpi_set *set, int64_t ranks_per_node,
     mpi->nodes = nodes;
     add_fabric(mpi);
     status = eki_mpi_open(mpi, message_bytes);
+    if (status == EK_OK)
+        status = eki_mpi_open_lockers(mpi);
     mpi->is_void = status != EK_OK;
     if (status == EK_OK)
         *made = mpi;
@@ -269,12 +269,6 @@ int eki_fabric_mpi_sharing(const struct eki_fabric *fabric)
 bool eki_fabric_mpi_is_one_host(const struct eki_fabric *fabric)
 {
     return eki_fabric_mpi_sharing(fabric) == fabric->size;
-}
-
-size_t eki_fabric_mpi_message_bytes(const struct eki_fabric *fabric)
-{
-    return eki_fabric_mpi_is_one_host(fabric) ? EKI_MPI_SHARED_BYTES
-                                              : EKI_MPI_NETWORK_BYTES;
 }
 
 void eki_fabric_mpi_settle(struct eki_fabric *fabric)

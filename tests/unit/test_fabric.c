@@ -78,9 +78,8 @@ static void send_here(struct eki_fabric *fabric, struct eki_message *message)
 static void all_buffers_can_be_reserved(void)
 {
     struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 0, 256);
-    struct eki_message *reserved[EKI_MPI_SENDS_MOST];
-    int room = eki_mpi_of(fabric)->send_room;
-    CHECK(room >= EKI_MPI_SENDS && room <= EKI_MPI_SENDS_MOST);
+    const int room = EKI_MPI_SENDS;
+    struct eki_message *reserved[EKI_MPI_SENDS];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < room; i++) {
             reserved[i] = fabric->ops->reserve(fabric);
@@ -355,12 +354,11 @@ static void unreleased_messages_do_not_hold_up_destroy(void)
     CHECK(eki_clock_system_ns() - start < UINT64_C(5000000000));
 }
 
-/* Rank 0 gets BYTES of DATA from the last rank, as a bad message: it is
- * dropped, or ends all messages. */
-static void expect(const void *data, int bytes, bool is_dropped,
-                   const char *reason)
+/* Rank 0 gets BYTES of DATA from the last rank, as a bad message over FABRIC:
+ * it is dropped, or ends all messages. */
+static void expect_over(struct eki_fabric *fabric, const void *data, int bytes,
+                        bool is_dropped, const char *reason)
 {
-    struct eki_fabric *fabric = fabric_make(MPI_COMM_WORLD, 1, 1024);
     struct eki_mpi *mpi = eki_mpi_of(fabric);
     int sender = size - 1;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -379,6 +377,64 @@ static void expect(const void *data, int bytes, bool is_dropped,
         CHECK(fabric->ops->drain(fabric));
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    eki_fabric_mpi_destroy(&fabric);
+}
+
+static void expect(const void *data, int bytes, bool is_dropped,
+                   const char *reason)
+{
+    expect_over(fabric_make(MPI_COMM_WORLD, 1, 1024), data, bytes, is_dropped,
+                reason);
+}
+
+/* Notes name lockers of the host, which show their numbers. */
+static void stray_notes_are_refused(void)
+{
+    const struct eki_locker_note notes[] = {
+        {.number = 1, .place = 1000000, .bytes = 100},
+        {.number = 77, .bytes = 100},
+        {.bytes = 100},
+        {.number = 1, .bytes = 1000000}};
+    for (int i = 0; i < 4; i++)
+        expect_over(fabric_make(MPI_COMM_WORLD, 1, EKI_MESSAGE_BYTES),
+                    &notes[i], sizeof notes[i], true,
+                    "16 bytes, shorter than a header");
+}
+
+/* Who has a message that lay in a locker keeps no receive, and may give it back
+ * late, and in any order. */
+static void messages_in_lockers_can_be_kept(void)
+{
+    enum {
+        MESSAGES = EKI_MPI_RECEIVES + 5
+    };
+    struct eki_fabric *fabric =
+        fabric_make(MPI_COMM_WORLD, 1, EKI_MESSAGE_BYTES);
+    struct eki_message *held[EKI_MPI_LOCKERS_LEAST];
+    int64_t *next = calloc((size_t)size, sizeof *next), sent = 0;
+    int source = (rank + size - 1) % size, count = 0;
+    bool has_lockers = eki_mpi_of(fabric)->lockers.hosts != NULL &&
+                       eki_fabric_mpi_is_one_host(fabric);
+    need(CHECK(next != NULL));
+    while (sent < MESSAGES || next[source] < MESSAGES) {
+        sent += sent < MESSAGES &&
+                send_numbered(fabric, (rank + 1) % size, sent, 60000);
+        struct eki_message *message = fabric->ops->poll(fabric);
+        if (!message)
+            continue;
+        check_numbered(fabric, message, next);
+        if (has_lockers && count < EKI_MPI_LOCKERS_LEAST)
+            held[count++] = message;
+        else
+            fabric->ops->release(fabric, message);
+    }
+    if (has_lockers)
+        CHECK_EQ_INT(eki_mpi_of(fabric)->posted.count, EKI_MPI_RECEIVES);
+    while (count > 0)
+        fabric->ops->release(fabric, held[--count]);
+    CHECK_OK(eki_fabric_mpi_barrier(fabric));
+    CHECK(eki_fabric_has_spare(fabric));
+    free(next);
     eki_fabric_mpi_destroy(&fabric);
 }
 
@@ -441,6 +497,8 @@ static void run_all(void)
     RUN(all_receives_can_be_handed_out);
     RUN(undelivered_messages_die_with_their_fabric);
     RUN(unreleased_messages_do_not_hold_up_destroy);
+    RUN(messages_in_lockers_can_be_kept);
+    RUN(stray_notes_are_refused);
     RUN(bad_messages_name_source_and_reason);
     RUN(failing_sends_are_reported);
 }
