@@ -33,6 +33,9 @@ _Static_assert(sizeof(struct eki_head) == 64, "layout of a message header");
 /* The largest message, unless a slot needs more: Open MPI sends 65,536 bytes,
  * its own headers among them, over TCP while the receiver is not in MPI. */
 #define EKI_MESSAGE_BYTES (65536 - 256)
+/* A longer one on a host keeps its place until its receiver is there: Open MPI
+ * sends 4,096 bytes over shared memory at once, headers among them. */
+#define EKI_LATE_BYTES 4032
 
 #define EKI_MESSAGE_MAGIC 0x6b656c31u
 #define EKI_MESSAGE_VERSION 1

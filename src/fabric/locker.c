@@ -38,7 +38,7 @@ ek_status eki_mpi_open_lockers(struct eki_mpi *mpi)
 {
     struct eki_mpi_lockers *lockers = &mpi->lockers;
     struct eki_mpi_nodes *hosts;
-    if (mpi->base.message_bytes <= EKI_MPI_SHARED_BYTES)
+    if (mpi->base.message_bytes <= EKI_LATE_BYTES)
         return EK_OK;
     EKI_TRY(eki_mpi_find_nodes(mpi->set, 0, &hosts));
     if (!is_host_shared(hosts, mpi->base.size))

@@ -143,7 +143,7 @@ static void mpi_post(struct eki_fabric *fabric, struct eki_message *message,
     }
     /* It fits an int, because message_bytes does. */
     int count = (int)((int64_t)sizeof *head + head->bytes);
-    if (count > EKI_MPI_SHARED_BYTES && eki_mpi_lock_up(mpi, message, rank))
+    if (count > EKI_LATE_BYTES && eki_mpi_lock_up(mpi, message, rank))
         count = sizeof(struct eki_locker_note);
     int code = MPI_Isend(message, count, MPI_BYTE, rank, mpi->tag, mpi->comm,
                          &mpi->sends[slot]);

@@ -34,9 +34,6 @@ enum {
     EKI_MPI_SENDS = 64,
     /* Left to others by who sends many to a rank that may compute for long. */
     EKI_MPI_SPARE = 16,
-    /* Open MPI sends 4,096 bytes over shared memory eagerly, its own headers
-     * (60 and some) among them; longer messages lie in lockers. */
-    EKI_MPI_SHARED_BYTES = 4032,
     /* Of the lockers of a rank. */
     EKI_MPI_LOCKER_BYTES = 1 << 20,
     EKI_MPI_LOCKERS_LEAST = 2,

@@ -190,7 +190,9 @@ static void post_letter(struct eki_fabric *fabric, struct eki_message *message,
     letter->sender = port;
     letter->buffer = free_buffer(port);
     port->busy[letter->buffer] =
-        sim->setup.late_bytes != 0 && bytes > sim->setup.late_bytes &&
+        sim->setup.late_bytes != 0 &&
+                bytes + (size_t)carried_bytes(port, &message->head) >
+                    sim->setup.late_bytes &&
                 sim->ranks[rank].state != EKI_SIM_OVER &&
                 !sim->ranks[rank].is_assembled
             ? UINT64_MAX
@@ -218,6 +220,16 @@ static int32_t addressee(const struct eki_sim_port *port,
     }
 }
 
+/* The letter is there: from NS on its buffer, if it is late, may be used. */
+static void free_late(struct eki_sim *sim, const struct eki_sim_letter *letter,
+                      uint64_t ns)
+{
+    struct eki_sim_port *sender = letter->sender;
+    sender->busy[letter->buffer] = ns;
+    if (sender->is_starved && !sim->program->pace)
+        eki_sim_announce(sim, sender->rank, ns);
+}
+
 static struct eki_message *poll_letter(struct eki_fabric *fabric)
 {
     struct eki_sim_port *port = (struct eki_sim_port *)fabric;
@@ -232,8 +244,9 @@ static struct eki_message *poll_letter(struct eki_fabric *fabric)
     port->budget--;
     port->polled = letter;
     if (letter->sender->busy[letter->buffer] == UINT64_MAX)
-        letter->sender->busy[letter->buffer] =
-            sim->now + eki_sim_pace_of(sim, port->rank, EKI_PACE_SEND, 0);
+        free_late(sim, letter,
+                  sim->now +
+                      eki_sim_pace_of(sim, port->rank, EKI_PACE_SEND, 0));
     port->step_ns += machine->handle + values_ns(port, head);
     port->is_answering = true;
     if (head->kind == EKI_KIND_PARCEL)
@@ -257,7 +270,7 @@ void eki_sim_end_port(const struct eki_sim_port *port)
     for (const struct eki_sim_letter *letter = port->first; letter;
          letter = letter->next) {
         if (letter->sender->busy[letter->buffer] == UINT64_MAX)
-            letter->sender->busy[letter->buffer] = port->sim->now;
+            free_late(port->sim, letter, port->sim->now);
     }
 }
 

@@ -46,6 +46,12 @@ run 0 $job --csv --bytes input=1000000,cv=2
 is "$(figure data_task_bytes) > 1000000 && $(figure data_task_bytes) < 3000000" 'drawn bytes'
 is "$(figure data_wait_s) > 0" 'nobody waits for a megabyte'
 
+# A long message keeps its place until its receiver, which may be busy, has it.
+run 0 --synthetic lognormal:n=640,mean=0.015 --seed 2 --machine this --node-cores 16 \
+    --ranks-per-node 1 --cores 32 --start block --iterations 2 --csv \
+    --bytes input=1000000 --policy centralized --steal none
+is "$(figure data_wait_s) > 0.03" 'busy ranks hold nothing up'
+
 # Data that follows is at home in the next iteration.
 run 0 $job --csv --bytes input=30000 --data follow --steal random@0,none@1-
 [ "$(column travelled | sed -n 3p)" = 0 ] || fail 'what has followed travels'
@@ -56,6 +62,8 @@ run 0 --synthetic constant:n=40,mean=0.01 --machine ib-ndr --node-cores 4 --rank
 is "$(figure restore_s) < 0.01" 'a restore without data to move'
 # It pays while it is small, and says until when.
 run 0 $job --bytes input=1000 --bytes-scale 1,1000,1000000 --modes original+none,original+random
+# Who waits for a place is woken when there is one: nobody looks for a second.
+awk '/ events in / && $1 > 6e6 { exit 1 }' out || fail "servers sleep: $(grep events out)"
 tr '\n' ' ' <out >line
 grep -q 'Moving data pays with 2 kB for a task: original+random moves' line &&
     grep -q 'On 64 cores moving data pays up to 2 MB for a task, and no longer pays at 2 GB' line ||

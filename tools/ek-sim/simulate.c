@@ -162,8 +162,9 @@ static ek_status open_sim(struct simulation *simulation,
         .ahead_ns = run->unfold || workload_spawns(run->workload)
                         ? (uint64_t)arguments->ahead_ns
                         : 0,
+        .late_bytes = EKI_LATE_BYTES,
         .send_buffers = 16,
-        .message_bytes = 65536};
+        .message_bytes = EKI_MESSAGE_BYTES};
     heap_prepare(run);
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     if (run->tiles.is_used)
