@@ -43,6 +43,9 @@ static inline bool eki_course_may_pause(const struct eki_course *course,
            (course->pause > 0 && (!course->is_quiet || is_calm));
 }
 
+/* So many iterations count as done where an earlier run has told durations. */
+#define EKI_COURSE_HINTED 2
+
 /* What a restore that asks knows beside the loads, after so many iterations
  * have been DONE; EXPECTED 0: as many are taken to come. */
 static inline struct eki_outlook

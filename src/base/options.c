@@ -31,7 +31,8 @@ const struct eki_options eki_option_defaults = {
     .record = "0",
     .seed = 1,
     .buffer_slots = 256,
-    .hpdc12 = "c=1.003,d=1.003,k=3,gather=node"};
+    .hpdc12 = "c=1.003,d=1.003,k=3,gather=node",
+    .hints = "0"};
 
 static bool is_collection(const char *text)
 {
@@ -247,6 +248,11 @@ static const struct eki_option table[] = {
           "homes to where tasks start (evenkeel_data.h)")},
     {TEXT_ONLY(data_bytes), AGREED, INTEGER(0, INT64_MAX, "bytes"),
      HELP("most that a rank holds of data for others; 0: automatic")},
+    {TEXT_ONLY(hints), AGREED,
+     TEXT(hints, is_record,
+          "0 or a file name ending in .ekr (at most 1023 characters)"),
+     HELP("0: none, FILE.ekr: a record of an earlier run, whose durations the "
+          "first iteration begins with; % stands for the collection's name")},
     {TEXT_ONLY(check), .traits = EKI_HAS_VARIABLE,
      CHOICE({"auto", EKI_CHECK_AUTO}, {"1", EKI_CHECK_ON},
             {"0", EKI_CHECK_OFF}),

@@ -150,6 +150,7 @@ struct eki_options {
     _Alignas(8) int deque; /* enum eki_deque_option */
     _Alignas(8) int check; /* enum eki_checking */
     _Alignas(8) int data;  /* enum eki_data_policy */
+    _Alignas(8) const char *hints;
 };
 
 /* Nanoseconds of stall_ms; 0: never. */
@@ -170,6 +171,7 @@ struct eki_settings {
     char name[64];
     char report[EKI_OPTION_BYTES];
     char record[EKI_OPTION_BYTES];
+    char hints[EKI_OPTION_BYTES];
     char hpdc12[128];
 };
 

@@ -158,6 +158,9 @@ static ek_status make_own_parts(ek_collection *tasks,
     EKI_TRY(eki_report_create(tasks->fabric->rank, tasks->fabric->size,
                               tasks->settings.name, &tasks->report));
     EKI_TRY(eki_report_open(tasks->report, tasks->settings.report));
+    /* Before a record of that name takes the place of the old one. */
+    EKI_TRY(eki_hints_read(tasks->settings.options.hints, tasks->settings.name,
+                           tasks->fabric, &tasks->parts.hints));
     return eki_recording_create(tasks->engine, tasks->settings.name,
                                 tasks->settings.record, &tasks->recording);
 }
@@ -174,7 +177,8 @@ static ek_status make_shared_parts(ek_collection *tasks, struct talk *talk,
     for (int r = 0; r < (*fabric)->size; r++)
         talk->workers[r] = talk->staff[r].workers;
     EKI_TRY(eki_collection_share(tasks, talk->workers, setup));
-    return eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, setup));
+    EKI_TRY(eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, setup)));
+    return eki_hints_share(&tasks->parts.hints, *fabric);
 }
 
 /* Parts that were never made are NULL.  Later parts go first: they refer to
@@ -192,6 +196,7 @@ static void free_collection(ek_collection *tasks)
     }
     eki_inlets_destroy(tasks);
     eki_recording_destroy(&tasks->recording);
+    eki_hints_free(&tasks->parts.hints);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);

@@ -16,7 +16,7 @@
 #include "data/data.h"
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
-#include "record/record.h"
+#include "record/hints.h"
 #include "report/report.h"
 #include "team/team.h"
 #include "tiles/tiles.h"
@@ -121,6 +121,7 @@ struct eki_shared {
 struct eki_parts {
     struct eki_watch *watch;       /* NULL: no tool hears of its tasks */
     struct eki_gathered *gathered; /* NULL: no results were gathered yet */
+    struct eki_hints *hints; /* until the first iteration ends; NULL: none */
     struct eki_histogram answered; /* of the engine */
 };
 
@@ -213,6 +214,15 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
 /* The same by the options, of a rank that is bare; false: nothing is done,
  * because other ranks, or a log, hear of it. */
 bool eki_collection_restore_bare(ek_collection *tasks);
+
+/* Of a collection with hints.  Whether seeds wait for the durations of an
+ * earlier run; all ranks find the same. */
+bool eki_collection_has_hints(ek_collection *tasks);
+/* Give them these, once. */
+ek_status eki_collection_apply_hints(ek_collection *tasks);
+/* Collective: the first iteration has ended; rank 0 warns of what did not fit.
+ */
+ek_status eki_collection_end_hints(ek_collection *tasks);
 
 /* Free what ek_gather() has made, if anything. */
 void eki_collection_free_gathered(ek_collection *tasks);

@@ -88,6 +88,20 @@ EKI_COLD static ek_status restore_due(ek_collection *tasks, ek_status status)
     return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
 }
 
+/* The same where an iteration has run, or hints have come. */
+static inline ek_status restore_if_due(ek_collection *tasks, ek_status status,
+                                       bool *is_bare)
+{
+    bool is_hinted =
+        EKI_UNLIKELY(tasks->parts.hints) && eki_collection_has_hints(tasks);
+    if (!is_hinted &&
+        (tasks->state != EKI_STATE_RAN ||
+         (*is_bare && status == EK_OK && eki_collection_restore_bare(tasks))))
+        return status;
+    *is_bare = false;
+    return restore_due(tasks, status);
+}
+
 /* Whether the seeds lie longest first, and not where they were added. */
 static bool lies_ordered(const ek_collection *tasks)
 {
@@ -102,11 +116,7 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
                                 ek_status status)
 {
     bool is_bare = eki_collection_is_bare(tasks);
-    if (tasks->state == EKI_STATE_RAN &&
-        !(is_bare && status == EK_OK && eki_collection_restore_bare(tasks))) {
-        status = restore_due(tasks, status);
-        is_bare = false;
-    }
+    status = restore_if_due(tasks, status, &is_bare);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
     if (tasks->agreed.is_behind) {
@@ -129,6 +139,8 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
                               .is_ordered = lies_ordered(tasks),
                               .scheme = eki_scheme_of((ek_steal_policy)steal),
                               .chunk = eki_chunk_of(steal)};
+    if (EKI_UNLIKELY(tasks->parts.hints))
+        phase.load = &tasks->parts.hints->told.load;
     if (status == EK_OK)
         status = prepare(tasks, phase.scheme, call == EKI_CALLED_PULL, is_bare);
     if (status == EK_OK)
@@ -273,7 +285,7 @@ static ek_status close_iteration(ek_collection *tasks,
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_end(tasks, left, (ek_status)error.status);
     bool shares = error.status != EK_OK || tasks->wants_report ||
-                  tasks->is_pulled || tasks->recording;
+                  tasks->is_pulled || tasks->recording || tasks->parts.hints;
     /* Where ranks have nothing to share, none waits for another. */
     if (shares)
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
@@ -286,6 +298,10 @@ static ek_status close_iteration(ek_collection *tasks,
         ek_status recorded = record_log(tasks, left, error.status);
         shared = share_report(tasks, left, report);
         shared = recorded == EK_OK ? shared : recorded;
+        if (EKI_UNLIKELY(tasks->parts.hints)) {
+            ek_status hinted = eki_collection_end_hints(tasks);
+            shared = shared == EK_OK ? hinted : shared;
+        }
     }
     tasks->iteration++;
     eki_course_end(&tasks->restores.course);

@@ -216,7 +216,8 @@ static ek_status rebalance_tasks(ek_collection *tasks, ek_restore_policy policy,
     uint64_t start = eki_clock_ns();
     if (wish.is_chosen)
         wish.outlook = eki_course_outlook(
-            &tasks->restores.course, tasks->iteration,
+            &tasks->restores.course,
+            tasks->parts.hints ? EKI_COURSE_HINTED : tasks->iteration,
             tasks->settings.options.iterations_expected,
             eki_scheme_of((ek_steal_policy)eki_collection_steal_set(tasks))
                     ->victims != NULL);
@@ -326,6 +327,8 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     uint64_t start = eki_clock_ns();
     status = first_error(status, resolve_restore_policy(tasks, &policy));
     status = first_error(status, eki_collection_gather(tasks));
+    if (EKI_UNLIKELY(tasks->parts.hints))
+        status = first_error(status, eki_collection_apply_hints(tasks));
     bool is_alone = is_local(tasks, policy);
     if (!is_alone)
         status = restore_together(tasks, policy, status, whole);

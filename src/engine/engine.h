@@ -211,6 +211,7 @@ struct eki_phase {
     bool has_threads;
     bool is_retained; /* tasks lie where they ran last */
     bool is_ordered; /* longest first, and free to run anywhere on their rank */
+    const struct eki_load *load;     /* of an earlier run; NULL: the last one */
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
     bool may_fail; /* eki_engine_fail() comes at once, maybe */
     int chunk;     /* numbers that one draw of the counter takes; 0: 1 */

@@ -34,17 +34,22 @@ static int64_t count_slots_here(const struct eki_engine *engine)
     return count;
 }
 
-static bool is_worth_it(const struct eki_engine *engine)
+static bool is_worth_it(const struct eki_engine *engine,
+                        const struct eki_phase *phase)
 {
+    /* As long as the last process was, or as the load of an earlier run is. */
+    uint64_t ns =
+        phase->load ? phase->load->work_ns / (uint64_t)engine->topology->workers
+                    : engine->process_ns;
     if (engine->setup.lines_up)
         return true;
-    if (engine->process_ns < TASKS_LEAST * TASK_LEAST_NS)
+    if (ns < TASKS_LEAST * TASK_LEAST_NS)
         return false;
     uint64_t workers = (uint64_t)engine->topology->workers_here;
     uint64_t tasks = (uint64_t)count_slots_here(engine);
     return tasks >= TASKS_LEAST * workers &&
-           tasks <= engine->process_ns / TASK_LEAST_NS * workers &&
-           tasks <= engine->process_ns / (FORM_NS * FORM_PART);
+           tasks <= ns / TASK_LEAST_NS * workers &&
+           tasks <= ns / (FORM_NS * FORM_PART);
 }
 
 void eki_lineup_enter(struct eki_engine *engine, const struct eki_phase *phase)
@@ -54,7 +59,7 @@ void eki_lineup_enter(struct eki_engine *engine, const struct eki_phase *phase)
     lineup->is_due = phase->is_ordered && phase->has_threads &&
                      engine->has_thieves && !engine->is_plain &&
                      !engine->kept && engine->topology->workers_here > 1 &&
-                     is_worth_it(engine);
+                     is_worth_it(engine, phase);
 }
 
 /* A class of what a task may take: its last duration, and by how much that

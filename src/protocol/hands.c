@@ -146,7 +146,8 @@ static bool is_due(struct eki_hands *hands, const struct eki_phase *phase)
         engine->is_plain)
         return false;
     /* One node alone hears of no verdict. */
-    struct eki_load load = engine->alone
+    struct eki_load load = phase->load ? *phase->load
+                           : engine->alone
                                ? eki_node_load(engine, engine->processes - 1)
                                : engine->node->load;
     set_limits(hands, &load);

@@ -201,6 +201,10 @@ void eki_record_pack_free(struct eki_record_pack *pack);
 
 struct eki_recording;
 
+/* DESTINATION with the collection's name in place of each %, owned by the
+ * caller; NULL: no memory. */
+char *eki_record_path(const char *destination, const char *collection);
+
 /*
  * Record what ENGINE runs to the file DESTINATION; "0": *RECORDING stays NULL.
  * % in it stands for COLLECTION.  Local; only rank 0 opens the file and may

@@ -259,9 +259,7 @@ ek_status eki_recording_write(struct eki_recording *recording,
     return write_bytes(recording, fabric, &head, sums[0]);
 }
 
-/* DESTINATION with the collection's name in place of each %; NULL: no memory.
- */
-static char *path_of(const char *destination, const char *collection)
+char *eki_record_path(const char *destination, const char *collection)
 {
     size_t bytes = 1;
     for (const char *at = destination; *at; at++)
@@ -304,7 +302,7 @@ ek_status eki_recording_create(struct eki_engine *engine,
     if (strcmp(destination, "0") == 0)
         return EK_OK;
     struct eki_recording *recording = eki_alloc(1, sizeof *recording);
-    char *path = path_of(destination, collection);
+    char *path = eki_record_path(destination, collection);
     ek_status status = EK_OK;
     *made = recording;
     if (!recording || !path)

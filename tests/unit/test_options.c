@@ -431,6 +431,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"hpdc12", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
         {"check", EKI_HAS_VARIABLE},
     };
     CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
