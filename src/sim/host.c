@@ -43,8 +43,9 @@ static void send_workers(struct eki_sim *sim, struct eki_sim_rank *rank)
 static bool is_retained(struct eki_sim *sim, const struct eki_sim_rank *rank)
 {
     const struct eki_sim_iteration *last =
-        rank->iteration > 0 ? eki_sim_iteration_of(sim, rank->iteration - 1)
-                            : NULL;
+        rank->iteration > -sim->setup.has_hints
+            ? eki_sim_iteration_of(sim, rank->iteration - 1)
+            : NULL;
     return last && last->order != EKI_ORDER_ORIGINAL &&
            (!last->is_balanced ||
             eki_rebalance_report(rank->engine)->moved == 0);
@@ -52,7 +53,7 @@ static bool is_retained(struct eki_sim *sim, const struct eki_sim_rank *rank)
 
 static bool is_ordered(struct eki_sim *sim, const struct eki_sim_rank *rank)
 {
-    return rank->iteration > 0 &&
+    return rank->iteration > -sim->setup.has_hints &&
            eki_sim_iteration_of(sim, rank->iteration - 1)->order ==
                EKI_ORDER_LONGEST;
 }

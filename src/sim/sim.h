@@ -237,6 +237,7 @@ struct eki_sim_setup {
      * 0: each is one.  Without a pace of the program. */
     uint64_t ahead_ns;
     bool is_reordered; /* messages of different pairs overtake each other */
+    bool has_hints;    /* seeds have durations: iteration -1 only restores */
     /* A larger message keeps its buffer until it is received; 0: none does. */
     size_t late_bytes;
     int send_buffers;

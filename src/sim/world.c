@@ -49,6 +49,8 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     eki_topology_view(sim->topology, r, &rank->topology);
     rank->number = r;
     rank->actor = sim->topology->workers + r;
+    rank->iteration = -given->has_hints;
+    rank->state = given->has_hints ? EKI_SIM_RAN : EKI_SIM_SERIAL;
     rank->port = &sim->ports[r];
     rank->workers = sim->workers + sim->topology->first_worker[r];
     if (!eki_sim_open_port(sim, r))

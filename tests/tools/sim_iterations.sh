@@ -116,6 +116,35 @@ says "--pinned is '101'; allowed: an integer from 0 to 100"
 run 2 $data --task-bytes -1
 says "--task-bytes is '-1'; allowed: an integer from 0 to 1000000000"
 
+# With the durations of an earlier run the first iteration is as good as the
+# second, which has measured them.
+{
+    printf '%s\n' 'EKRECORD 4' 'name ramp' 'rank 0 workers 1' 'function 0 f' \
+        'iteration 0 wall_ns 1 status 0 restore none steal none order longest on_failure stop' \
+        'worker 0 executed 64 nulls 0 failed 0 cancelled 0 work_ns 0 null_ns 0'
+    awk 'BEGIN { for (i = 0; i < 64; i++) print "task " i " 0 " (i + 1) * 1000000 " -" }'
+} >ramp.txt
+"$(dirname "$tool")/../ek-record/ek-record" binary ramp.txt ramp.ekr 2>err ||
+    fail "ramp.txt: $(cat err)"
+ramp='--record ramp.ekr --machine hopper --cores 8 --node-cores 4 --iterations 2
+    --start block --csv'
+# lost: by which factor the first iteration takes longer than the second.
+lost() {
+    run 0 $ramp "$@"
+    column makespan_s | awk 'NR == 1 { first = $1 } END { print first / $1 }'
+}
+for mode in centralized+none hierarchical+none; do
+    echo "$(lost --modes $mode) $(lost --modes $mode --hints ramp.ekr)" |
+        awk '{ exit !($1 > 1.05 && $2 < 1.02) }' ||
+        fail "$mode: $(lost --modes $mode), hints: $(lost --modes $mode --hints ramp.ekr)"
+done
+run 2 $small --hints ramp.ekr
+says "--hints 'ramp.ekr' has 64 tasks; allowed: 2000"
+run 2 $ramp --hints missing.ekr
+says "cannot read 'missing.ekr'"
+run 2 $ramp --hints ramp.ekr --nulls 10
+says '--hints does not go with --nulls'
+
 # Iterations of a record in turn.  Tasks are told apart by their ids, and start
 # where they ran first; one that is missing, or null, takes no time.
 {

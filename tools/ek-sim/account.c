@@ -26,9 +26,11 @@ double bound_s(const struct run *run)
     return fmax(ideal_s(run), run->workload->longest_s * least);
 }
 
-static double *values_of(const struct simulation *simulation)
+static double *values_of(struct simulation *simulation)
 {
-    return simulation->rows[simulation->iteration].values;
+    return simulation->iteration < 0
+               ? simulation->before.values
+               : simulation->rows[simulation->iteration].values;
 }
 
 void account_enter(void *context, struct eki_sim_rank *rank)

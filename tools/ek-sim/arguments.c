@@ -47,6 +47,9 @@ static const struct option options[] = {
     {"--order", "NAME", AT(order), OPTION_WORD(order_words),
      .help =
          "order of restored tasks: longest, executed or reversed (longest)"},
+    {"--hints", "FILE", AT(hints), OPTION_TEXT,
+     .help = "start from the durations of a record of the same tasks, as with "
+             "EVENKEEL_HINTS"},
     {"--start", "PLACE", AT(start), OPTION_TEXT,
      .help = "where tasks start: record, block, dealt, uneven:N:M, or owner, "
              "with the tile that a task adds to (record if the workers fit, "
@@ -121,6 +124,7 @@ static bool check_tree(const struct arguments *arguments,
                    {"--noise", source->noise > 0},
                    {"--change", source->change},
                    {"--start", arguments->start},
+                   {"--hints", arguments->hints},
                    {"--nulls", arguments->nulls >= 0},
                    {"--pinned", arguments->pinned > 0},
                    {"--tiles", arguments->tiles},
@@ -146,9 +150,11 @@ static bool check_nulls(struct arguments *arguments, struct message *message)
     if (arguments->nulls <= 0)
         return true;
     arguments->shared.source.has_nulls = true;
-    if (arguments->pinned > 0)
-        return message_set(message, "--pinned does not go with --nulls, with "
-                                    "which all tasks begin as ranges");
+    if (arguments->pinned > 0 || arguments->hints)
+        return message_set(message,
+                           "%s does not go with --nulls, with "
+                           "which all tasks begin as ranges",
+                           arguments->hints ? "--hints" : "--pinned");
     return !start || strcmp(start, "block") == 0 ||
            strncmp(start, "uneven:", 7) == 0 ||
            message_set(message,

@@ -19,6 +19,7 @@ struct arguments {
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
     const char *hpdc12; /* NULL: as the library has it */
+    const char *hints;  /* a record; NULL: none */
     int backoff_ns;     /* -1: the library's */
     int64_t task_bytes;
     const char *bytes_scale; /* a list; NULL: 1 */
@@ -124,6 +125,7 @@ struct run {
     struct workload *workload;
     struct workload_source *source; /* with the seed of now */
     struct unfold *unfold;          /* its tree; NULL: tasks spawn none */
+    struct workload *hints;         /* durations as known; NULL: not */
     struct curve *curve;            /* of --utilization; NULL: not asked for */
     struct loads *loads;            /* of --loads; NULL: not asked for */
     struct eki_machine machine;

@@ -153,6 +153,23 @@ static int run_sizes(struct sweep *sweep, struct workload *workload,
     return exit_status;
 }
 
+/* Read what --hints names; to be freed, also if not. */
+static bool read_hints(const struct workload_source *source, const char *record,
+                       const struct workload *workload, struct workload *hints,
+                       struct message *message)
+{
+    const struct workload_source plain = {.record = record,
+                                          .scale = source->scale,
+                                          .has_nulls = source->has_nulls};
+    if (!workload_make(&plain, hints, message))
+        return false;
+    workload_step(hints, &plain, 0);
+    return hints->count == workload->count ||
+           message_set(message, "--hints '%s' has %lld tasks; allowed: %lld",
+                       record, (long long)hints->count,
+                       (long long)workload->count);
+}
+
 /* Open what is to be written while iterations run; to be closed, also if not.
  */
 static bool open_files(struct sweep *sweep, const struct arguments *arguments,
@@ -188,15 +205,21 @@ static int run_sweep(struct sweep *sweep, const struct arguments *arguments,
 {
     struct workload_source source = arguments->shared.source;
     struct workload workload;
+    struct workload hints = {0};
     struct unfold *unfold = NULL;
     int exit_status = EXIT_BAD_INPUT;
+    for (int i = 0; arguments->hints && i < sweep->count; i++)
+        sweep->runs[i].hints = &hints;
     if (workload_make(&source, &workload, message) &&
+        (!arguments->hints ||
+         read_hints(&source, arguments->hints, &workload, &hints, message)) &&
         (!source.tree || (unfold = unfold_open(arguments, message)) != NULL) &&
         open_files(sweep, arguments, message))
         exit_status = run_sizes(sweep, &workload, &source, unfold, message);
     if (!close_files(sweep->runs, message) && exit_status == EXIT_GOOD)
         exit_status = EXIT_FAILED;
     workload_free(&workload);
+    workload_free(&hints);
     unfold_close(unfold);
     return exit_status;
 }

@@ -40,6 +40,8 @@ static struct eki_outlook outlook_of(const struct simulation *simulation)
 {
     int done = simulation->iteration + 1;
     ek_steal_policy steal = steal_set(&simulation->plan, done);
+    if (done == 0)
+        done = EKI_COURSE_HINTED;
     return eki_course_outlook(&simulation->plan.course, done,
                               simulation->run->arguments->iterations_expected,
                               eki_scheme_of(steal)->victims != NULL);
@@ -90,7 +92,7 @@ const struct eki_sim_iteration *plan_iteration(void *context, int i)
     struct simulation *simulation = context;
     if (i >= simulation->run->arguments->iterations)
         return NULL;
-    struct eki_sim_iteration *iteration = &simulation->plan.iterations[i % 2];
+    struct eki_sim_iteration *iteration = &simulation->plan.iterations[i & 1];
     if (i == simulation->iteration)
         fill_iteration(simulation, iteration);
     return iteration;
@@ -98,7 +100,7 @@ const struct eki_sim_iteration *plan_iteration(void *context, int i)
 
 bool plan_is_balanced(const struct simulation *simulation)
 {
-    return simulation->plan.iterations[simulation->iteration % 2].is_balanced;
+    return simulation->plan.iterations[simulation->iteration & 1].is_balanced;
 }
 
 void plan_restored(struct simulation *simulation,

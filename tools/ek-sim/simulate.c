@@ -157,6 +157,7 @@ static ek_status open_sim(struct simulation *simulation,
         .has_data = run->workload->input_bytes != NULL,
         .data = {.budget_bytes = arguments->data_bytes},
         .never_balances = never_balances(simulation),
+        .has_hints = run->hints != NULL,
         .is_sampled = run->is_sampled,
         .is_together = true,
         .ahead_ns = run->unfold || workload_spawns(run->workload)
@@ -189,6 +190,15 @@ static void end_ranges(void *context, struct eki_sim_rank *rank)
     }
 }
 
+/* What hints tell of the load, in the first iteration. */
+static void tell_load(void *context, struct eki_sim_rank *rank,
+                      struct eki_phase *phase)
+{
+    const struct simulation *simulation = context;
+    if (rank->iteration == 0)
+        phase->load = &simulation->load;
+}
+
 /* Run the iterations; returns an exit status. */
 static int run_program(struct simulation *simulation, struct message *message)
 {
@@ -198,7 +208,8 @@ static int run_program(struct simulation *simulation, struct message *message)
                                       .enter = account_enter,
                                       .task = tasks_run,
                                       .left = account_left,
-                                      .restored = account_restored};
+                                      .restored = account_restored,
+                                      .phase = run->hints ? tell_load : NULL};
     if (simulation->mode->has_nulls) {
         program.restore = end_ranges;
         simulation->nulls = nulls_make(run);
@@ -227,7 +238,10 @@ static int run_program(struct simulation *simulation, struct message *message)
 int simulate(struct run *run, const struct mode *mode, struct row *rows,
              struct message *message)
 {
-    struct simulation simulation = {.run = run, .mode = mode, .rows = rows};
+    struct simulation simulation = {.run = run,
+                                    .mode = mode,
+                                    .rows = rows,
+                                    .iteration = -(run->hints != NULL)};
     int exit_status = EXIT_BAD_INPUT;
     if (plan_open(&simulation.plan, mode, message) &&
         check_backoff(&simulation, message))

@@ -26,9 +26,11 @@ struct simulation {
     struct eki_sim *sim;
     struct plan plan;
     struct row *rows;
-    int iteration;   /* that runs, from 0 */
-    int64_t started; /* tasks, in this iteration ... */
-    uint64_t sum;    /* ... and the sum of their hashes */
+    int iteration;        /* that runs, from 0; -1: hints are restored */
+    struct row before;    /* what that restore comes to */
+    struct eki_load load; /* as hints have it */
+    int64_t started;      /* tasks, in this iteration ... */
+    uint64_t sum;         /* ... and the sum of their hashes */
     uint64_t expected;
     struct nulls nulls; /* if the mode has them */
     struct jitter *jitter;

@@ -7,6 +7,7 @@
 
 #include "curve.h"
 #include "data.h"
+#include "engine/offers.h"
 #include "jitter.h"
 #include "loads.h"
 #include "payload.h"
@@ -64,6 +65,19 @@ static bool reserve_tasks(struct simulation *simulation)
     return is_good;
 }
 
+/* What an earlier run says of task K, which SLOT is on worker W. */
+static void hint_task(struct simulation *simulation, int64_t k, int64_t *load,
+                      struct eki_slot *slot)
+{
+    int64_t ns = task_ns(simulation->run->hints, k);
+    slot->bin = eki_bin_of((uint64_t)ns);
+    slot->deviation = 0;
+    *load += ns;
+    eki_load_add(
+        &simulation->load,
+        &(struct eki_load){(uint64_t)ns, (uint64_t)*load, (uint64_t)ns});
+}
+
 /* Whether task K stays on its rank: the same ones in each mode. */
 static bool is_pinned(const struct run *run, int64_t k)
 {
@@ -83,6 +97,7 @@ bool tasks_add(struct simulation *simulation)
         return true; /* ranges, whenever a rank enters */
     if (!reserve_tasks(simulation))
         return false;
+    int64_t *loads = allocate((size_t)simulation->run->workers, sizeof *loads);
     for (int64_t k = 0; k < workload->seeds; k++) {
         struct payload payload = {k, task_ns(workload, k)};
         int w = start_of(simulation, k);
@@ -90,12 +105,17 @@ bool tasks_add(struct simulation *simulation)
         struct eki_slot *slot = is_pinned(simulation->run, k)
                                     ? eki_pinned_new(&worker->engine->pinned)
                                     : eki_local_add_seed(&worker->local);
-        if (!slot)
+        if (!slot) {
+            free(loads);
             return false;
+        }
         eki_slot_head(slot, data_has(simulation->run, k) ? DATA_FUNCTION : 0,
                       sizeof payload, EKI_SLOT_SEED, eki_id(w, (uint64_t)k));
         memcpy(slot->payload, &payload, sizeof payload);
+        if (simulation->run->hints)
+            hint_task(simulation, k, &loads[w], slot);
     }
+    free(loads);
     return true;
 }
 
