@@ -17,14 +17,25 @@ static bool has_room_to_depart(struct eki_moves *moves, size_t slot_bytes)
                     sizeof *moves->workers);
 }
 
+/* A measured duration in units of another rank. */
+static void scale(struct eki_slot *slot, double factor)
+{
+    if (slot->bin != EKI_BIN_NEVER && !(slot->flags & EKI_SLOT_SET))
+        slot->bin =
+            eki_bin_of((uint64_t)((double)eki_bin_ns(slot->bin) * factor));
+}
+
 bool eki_engine_depart_to(struct eki_engine *engine,
                           const struct eki_slot *slot, int rank, int worker)
 {
     struct eki_moves *moves = &engine->moves;
     if (!has_room_to_depart(moves, engine->slot_bytes))
         return false;
-    memcpy(eki_slot_at(moves->slots, moves->count, engine->slot_bytes), slot,
-           engine->slot_bytes);
+    struct eki_slot *copy =
+        eki_slot_at(moves->slots, moves->count, engine->slot_bytes);
+    memcpy(copy, slot, engine->slot_bytes);
+    if (moves->speed > 0)
+        scale(copy, moves->speed);
     moves->workers[moves->count] = worker;
     moves->ranks[moves->count++] = rank;
     return true;
@@ -36,6 +47,15 @@ ek_status eki_engine_depart(struct eki_engine *engine,
     if (!eki_engine_depart_to(engine, slot, rank, -1))
         return eki_error(EK_ERR_NOMEM, "no memory for a departing task");
     return EK_OK;
+}
+
+static void note_arrival(struct eki_moves *moves, const struct eki_slot *slot)
+{
+    if (slot->bin != EKI_BIN_NEVER && !(slot->flags & EKI_SLOT_SET) &&
+        eki_grow(&moves->arrivals, moves->arrived, &moves->arrivals_room,
+                 FIRST_ROOM, sizeof *moves->arrivals))
+        moves->arrivals[moves->arrived++] =
+            (struct eki_arrival){slot->id, slot->bin, slot->deviation};
 }
 
 /* In a restore tasks go straight to their worker's log: to that of their home,
@@ -56,7 +76,11 @@ static enum eki_taken take_home(struct eki_engine *engine,
         int to = message->head.worker;
         struct ek_worker *worker =
             eki_server_worker(engine, to >= 0 ? to : eki_id_home(slot->id));
-        eki_local_log(&worker->local, slot);
+        struct eki_slot *copy = eki_local_log(&worker->local, slot);
+        if (engine->moves.speed > 0)
+            scale(copy, 1 / engine->moves.speed);
+        if (to >= 0)
+            note_arrival(&engine->moves, copy);
         worker->executed++;
     }
     for (int here = 0; here < workers; here++)
@@ -148,6 +172,7 @@ static void destroy_moves(struct eki_protocol *protocol)
     eki_free(moves->slots);
     eki_free(moves->ranks);
     eki_free(moves->workers);
+    eki_free(moves->arrivals);
 }
 
 static const struct eki_verb moves_verbs[] = {{.name = "move",

@@ -6,6 +6,13 @@
 
 #include "engine/protocol.h"
 
+/* A task that a rebalance has brought here, as it arrived. */
+struct eki_arrival {
+    uint64_t id;
+    uint16_t bin;
+    uint8_t deviation;
+};
+
 struct eki_moves {
     struct eki_protocol protocol;
     /* Written by the calling thread between phases, and by the server. */
@@ -13,6 +20,12 @@ struct eki_moves {
     int *ranks, *workers; /* worker -1: its home, or in turn */
     int64_t count, room;
     int64_t next; /* sent so far in this phase */
+    /* How fast this rank is: durations travel times this, as those of a rank
+     * of speed 1.  0 is as good as 1. */
+    double speed;
+    /* Since the last look at them; where memory ended some are not noted. */
+    struct eki_arrival *arrivals;
+    int64_t arrived, arrivals_room;
 };
 
 enum {

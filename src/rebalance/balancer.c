@@ -89,6 +89,13 @@ static void end(struct eki_balancer *balancer)
     eki_engine_let_go(balancer->engine);
 }
 
+static double speed_of(const struct eki_balancer *balancer)
+{
+    double speed = balancer->engine->moves.speed;
+    bool counts = balancer->algorithm->remembers && !balancer->wish.items;
+    return counts && speed > 0 ? speed : 1;
+}
+
 static bool enter_rebalance(struct eki_protocol *protocol,
                             const struct eki_phase *phase, uint64_t now)
 {
@@ -112,6 +119,8 @@ static bool enter_rebalance(struct eki_protocol *protocol,
     balancer->report =
         (struct eki_balance_report){.is_grouped = wish->group > 0};
     balancer->own.sent = 0;
+    /* Algorithms as printed know of no speeds, nor do given items. */
+    balancer->donor.share = speed_of(balancer);
     eki_engine_hold(protocol->engine, UINT64_MAX);
     if (!eki_root_open(balancer) || !eki_donor_begin(balancer))
         give_up(balancer);
@@ -318,6 +327,7 @@ void eki_rebalance_prepare(struct eki_engine *engine)
     if (engine->kind != EKI_PHASE_PROCESS || !scheme)
         return;
     balancer->past.was_quiet = !scheme->victims && !scheme->elsewhere;
+    eki_speed_learn(balancer);
     for (int here = 0; here < engine->topology->workers_here; here++) {
         const struct eki_counts *counts = &engine->workers[here]->counts;
         done = counts->done_ns > done ? counts->done_ns : done;

@@ -133,7 +133,11 @@ struct eki_past {
     } reached;
     struct eki_lap_told lap; /* of this rank */
     bool was_quiet;          /* nobody stole in it */
-    double imbalance;        /* of what ran in it, on all ranks */
+    struct eki_stayed {      /* of this rank, in the last rebalance */
+        int64_t count, ns;   /* tasks, and what they took ... */
+        double share;        /* ... times this */
+    } stayed;
+    double imbalance; /* of what ran in it, on all ranks */
 };
 
 /* One rank's part of the last rebalance.  Many members: the steps of a
@@ -254,6 +258,10 @@ bool eki_leader_settle(struct eki_balancer *balancer,
 /* All items of the pool have places: tell where, and what came of it. */
 bool eki_leader_finish(struct eki_balancer *balancer,
                        struct eki_leader *leader);
+
+/* Learn how fast this rank is from the tasks that the last rebalance brought
+ * here and that have run since, while nobody stole. */
+void eki_speed_learn(struct eki_balancer *balancer);
 
 bool eki_root_open(struct eki_balancer *balancer);
 void eki_root_free(struct eki_balancer *balancer);

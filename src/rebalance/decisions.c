@@ -37,6 +37,10 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
     balancer->totals = told->totals;
     if (told->is_balanced)
         return true;
+    if (!balancer->donor.first) {
+        balancer->donor.common = 1 / eki_speed_fastest(told->faster);
+        balancer->donor.share *= balancer->donor.common;
+    }
     if (told->is_whole) {
         balancer->group_size = balancer->topology->workers;
         balancer->groups = 1;

@@ -31,10 +31,13 @@ struct eki_donor {
     int32_t *chosen;        /* scratch: what a worker sheds */
     bool *gives;            /* [workers_here], tasks to others */
     eki_ns pinned;          /* load of the rank that may not move */
-    int64_t open;           /* tasks that are not decided */
-    int64_t away;           /* tasks that must leave the node, at least */
-    eki_ns most;            /* no duration counts for more */
-    bool is_undone;         /* what was decided would be worse */
+    /* A duration measured here, and that of a rank of speed 1, count times
+     * this: first as of speed 1, then as of the fastest rank. */
+    double share, common;
+    int64_t open;   /* tasks that are not decided */
+    int64_t away;   /* tasks that must leave the node, at least */
+    eki_ns most;    /* no duration counts for more */
+    bool is_undone; /* what was decided would be worse */
 };
 
 /* A range that has not run may not move: nobody knows what it costs.  Nor does
@@ -60,11 +63,24 @@ static inline eki_ns eki_donor_counted(const struct eki_donor *donor,
     return ns < (uint64_t)donor->most ? (eki_ns)ns : donor->most;
 }
 
+/* What a measured task counts. */
+static inline eki_ns eki_donor_ns(const struct eki_donor *donor,
+                                  const struct eki_slot *slot)
+{
+    uint64_t ns = eki_bin_ns(slot->bin);
+    if (EKI_UNLIKELY(donor->share != 1))
+        ns = (uint64_t)((double)ns * donor->share);
+    return eki_donor_counted(donor, ns);
+}
+
 /* Slots, or items, of this rank. */
 int64_t eki_donor_slots(const struct eki_balancer *balancer);
 /* Of what is pinned to the rank each worker is expected to run an equal part.
  */
 eki_ns eki_donor_pinned(const struct eki_balancer *balancer, int here);
+/* What a worker of this rank cannot do of the target, for it is slower than the
+ * fastest: it counts as load. */
+eki_ns eki_donor_missing(const struct eki_balancer *balancer);
 
 /* A TOTALS of zeros with room for all sizes, which are added last; NULL: no
  * memory. */

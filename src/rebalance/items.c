@@ -21,6 +21,11 @@ eki_ns eki_donor_pinned(const struct eki_balancer *balancer, int here)
     return pinned / workers + (here < pinned % workers);
 }
 
+eki_ns eki_donor_missing(const struct eki_balancer *balancer)
+{
+    return (eki_ns)((double)balancer->target * (1 - balancer->donor.share));
+}
+
 static bool open_items(struct eki_balancer *balancer)
 {
     struct eki_donor *donor = &balancer->donor;
@@ -64,8 +69,9 @@ static eki_ns ns_of(const struct eki_donor *donor, const struct eki_slot *slot,
                     const double *hint_ns)
 {
     if (slot->bin != EKI_BIN_NEVER)
-        return eki_donor_counted(donor, eki_bin_ns(slot->bin));
-    double ns = hint_ns[slot->function] * (double)eki_donor_hint(slot);
+        return eki_donor_ns(donor, slot);
+    double ns =
+        hint_ns[slot->function] * (double)eki_donor_hint(slot) * donor->common;
     return eki_donor_counted(donor, ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
 }
 
@@ -147,7 +153,8 @@ static bool count_away(struct eki_balancer *balancer)
     const struct eki_topology *topology = balancer->topology;
     struct eki_donor *donor = &balancer->donor;
     int64_t count = donor->first[topology->workers_here], n = 0;
-    eki_ns excess = donor->pinned - balancer->target * topology->workers_here;
+    eki_ns room = balancer->target - eki_donor_missing(balancer);
+    eki_ns excess = donor->pinned - room * topology->workers_here;
     for (int64_t i = 0; i < count; i++)
         excess += donor->ns[i];
     if (excess <= 0 || topology->node_ranks > 1)

@@ -42,11 +42,26 @@ struct eki_known {
     int64_t largest_hint;
 };
 
+/* Speeds are told in whole numbers of this part of 1, so that sums do not
+ * depend on their order.  They are from 1 / EKI_SPEED_MOST to
+ * EKI_SPEED_MOST. */
+#define EKI_SPEED_UNIT (1 << 20)
+#define EKI_SPEED_MOST 16
+
+static inline double eki_speed_fastest(int64_t faster)
+{
+    return 1 + (double)faster / EKI_SPEED_UNIT;
+}
+
 /* The head of a TOTALS; a struct eki_known for each function follows, and the
  * measured tasks by size, where they are few. */
 struct eki_totals_told {
     struct eki_totals totals; /* of measured tasks, but TASKS is of all */
     struct eki_noise noise;
+    struct eki_speeds {
+        int64_t more;   /* sum over workers of their speeds - 1 ... */
+        int64_t faster; /* ... and the largest, or 0; in EKI_SPEED_UNIT */
+    } speeds;
     struct eki_lap_told {
         eki_ns wall, work;          /* the longest stay; of all tasks */
         int64_t spawned, cancelled; /* tasks */
@@ -65,6 +80,7 @@ struct eki_target_told {
     eki_ns target;
     int64_t slack, is_balanced; /* 0 or 1 */
     int64_t is_whole;           /* 0 or 1: all workers are one group */
+    int64_t faster;             /* of all speeds */
     struct eki_totals totals;   /* of all tasks */
 };
 

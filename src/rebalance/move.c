@@ -70,6 +70,22 @@ static bool move_worker(struct eki_balancer *balancer, int here)
     return stuck == 0;
 }
 
+/* What stays on this rank, to tell by how much such tasks change. */
+static struct eki_stayed stayed_of(const struct eki_balancer *balancer)
+{
+    const struct eki_donor *donor = &balancer->donor;
+    int workers = balancer->topology->workers_here;
+    struct eki_stayed stayed = {.share = donor->share};
+    for (int64_t i = 0; i < donor->first[workers]; i++) {
+        int here = eki_here(balancer, donor->to[i]);
+        if (here < 0 || here >= workers)
+            continue;
+        stayed.count++;
+        stayed.ns += donor->ns[i];
+    }
+    return stayed;
+}
+
 bool eki_donor_move(struct eki_balancer *balancer)
 {
     struct ek_worker *first = balancer->engine->workers[0];
@@ -82,6 +98,7 @@ bool eki_donor_move(struct eki_balancer *balancer)
         spread(&balancer->donor, 0, first->id, items->count, items->to);
         return true;
     }
+    balancer->past.stayed = stayed_of(balancer);
     for (int here = 0; here < balancer->topology->workers_here; here++)
         stuck += balancer->donor.gives[here] && !move_worker(balancer, here);
     /* Tasks that leave count as created here, and as executed where they

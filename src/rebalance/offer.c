@@ -6,7 +6,8 @@
 static eki_ns load_of(const struct eki_balancer *balancer, int here)
 {
     const struct eki_donor *donor = &balancer->donor;
-    eki_ns load = eki_donor_pinned(balancer, here);
+    eki_ns load =
+        eki_donor_pinned(balancer, here) + eki_donor_missing(balancer);
     for (int64_t i = donor->first[here]; i < donor->first[here + 1]; i++)
         load += donor->ns[i];
     return load;

@@ -116,6 +116,26 @@ static void add_estimates(struct eki_balancer *balancer, double *scales)
     }
 }
 
+/* Let the total be in time of the workers, and the longest task in that of the
+ * fastest. */
+static void set_speeds(struct eki_root *root)
+{
+    const struct eki_speeds *speeds = &root->sums->speeds;
+    struct eki_totals *totals = &root->sums->totals;
+    double workers = (double)totals->workers;
+    double sum = workers + (double)speeds->more / EKI_SPEED_UNIT;
+    double least = workers / EKI_SPEED_MOST;
+    if (speeds->more == 0 && speeds->faster == 0)
+        return;
+    root->target->faster = speeds->faster;
+    totals->total =
+        bounded((double)totals->total * workers / (sum > least ? sum : least),
+                EKI_NS_MOST);
+    totals->largest_task = (eki_ns)((double)totals->largest_task /
+                                    eki_speed_fastest(speeds->faster));
+    totals->crowd = 0; /* it counts workers as equal */
+}
+
 /* Whether the last rebalance came as far as loads are now, or almost, and no
  * further: then this one would not, either. */
 static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
@@ -237,6 +257,7 @@ static bool aim_at_first(struct eki_balancer *balancer)
     if (balancer->wish.is_chosen)
         learn(balancer);
     add_estimates(balancer, EKI_BEHIND(told));
+    set_speeds(root);
     told->totals = *totals;
     told->slack = eki_balance_has_slack(totals);
     balancer->algorithm->aim(balancer, told);

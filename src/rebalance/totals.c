@@ -15,7 +15,7 @@ static eki_ns add_known(const struct eki_donor *donor,
             known->largest_hint = hint;
         return 0;
     }
-    eki_ns ns = eki_donor_counted(donor, eki_bin_ns(slot->bin));
+    eki_ns ns = eki_donor_ns(donor, slot);
     known->measured++;
     known->measured_ns += ns;
     return ns;
@@ -31,13 +31,18 @@ static void fill_variations(double *variations)
         variations[i] = 1 - 1 / (1 + eki_deviation_relative((uint8_t)i));
 }
 
-/* A worker that has LOAD, which strays by DEVIATION. */
-static void add_load(struct eki_totals_told *told, eki_ns load,
-                     eki_ns deviation)
+/* A worker of so much SPEED that has LOAD, which strays by DEVIATION.  Of these
+ * the total alone is not in its own time. */
+static void add_load(struct eki_totals_told *told, double speed, eki_ns load,
+                     double deviation)
 {
+    eki_ns time = speed == 1 ? load : (eki_ns)((double)load / speed);
+    eki_ns strays = (eki_ns)(deviation / speed);
+    int64_t more = (int64_t)((speed - 1) * EKI_SPEED_UNIT);
     const struct eki_totals_told worker = {
-        .totals = {.total = load, .largest_load = load, .workers = 1},
-        .noise = {deviation, deviation}};
+        .totals = {.total = load, .largest_load = time, .workers = 1},
+        .noise = {strays, strays},
+        .speeds = {more, more > 0 ? more : 0}};
     eki_shape_fold(&eki_totals_shape, &worker, told);
 }
 
@@ -96,7 +101,8 @@ static void add_worker(const struct eki_balancer *balancer, int here,
         if (slot->bin != EKI_BIN_NEVER)
             add_size(totals, sizes, ns);
     }
-    add_load(told, load, eki_donor_counted(donor, (uint64_t)sqrt(variance)));
+    double deviation = sqrt(variance), most = (double)donor->most;
+    add_load(told, donor->share, load, deviation < most ? deviation : most);
 }
 
 static void add_items(const struct eki_balance_items *items,
@@ -108,7 +114,7 @@ static void add_items(const struct eki_balance_items *items,
         add_size(&told->totals, sizes, items->ns[i]);
     }
     told->totals.tasks += items->count;
-    add_load(told, load, 0);
+    add_load(told, 1, load, 0);
 }
 
 static void add_workers(struct eki_balancer *balancer,

@@ -93,6 +93,23 @@ static inline void tell_target(struct lone *lone, int tasks, bool is_balanced)
     tell_target_for(lone, tasks, is_balanced, false);
 }
 
+/* Rank 1 is twice as fast as rank 0, for which COUNT tasks would take a
+ * duration each. */
+static inline void tell_totals_of_fast(struct lone *lone, int count)
+{
+    struct {
+        struct eki_totals_told told;
+        struct eki_known known[1];
+    } totals = {.told = {.totals = {.total = count * task_ns(),
+                                    .largest_load = count * task_ns() / 2,
+                                    .largest_task = task_ns(),
+                                    .workers = 1,
+                                    .tasks = count},
+                         .speeds = {EKI_SPEED_UNIT, EKI_SPEED_UNIT}},
+                .known = {{count, count * task_ns(), 0, 0, 0}}};
+    tell(lone, EKI_PARCEL_TOTALS, &totals, sizeof totals);
+}
+
 /* What rank 1 has, COUNT tasks of a duration, and what LAP it has seen. */
 static inline void tell_all(struct lone *lone, int count, eki_ns ns,
                             const struct eki_lap_told *lap)

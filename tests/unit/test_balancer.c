@@ -257,6 +257,21 @@ static void root_tells_that_all_is_balanced(struct lone *lone)
     check_report(lone, 0, 0, 0);
 }
 
+static void target_is_a_time_where_ranks_are_unequal(struct lone *lone)
+{
+    struct eki_target_told target;
+    begin(lone, 0);
+    lone_serve(lone);
+    tell_totals_of_fast(lone, 6);
+    const struct eki_message *message = lone_sent(lone, 0, EKI_KIND_PARCEL);
+    memcpy(&target, message->body, sizeof target);
+    CHECK_EQ_INT(target.faster, EKI_SPEED_UNIT);
+    CHECK_EQ_INT(target.totals.total, 6 * task_ns());
+    CHECK_EQ_INT(target.totals.largest_load, 3 * task_ns());
+    CHECK_EQ_INT(target.totals.largest_task, task_ns() / 2);
+    CHECK(target.is_balanced);
+}
+
 static void root_tells_a_target_where_loads_differ(struct lone *lone)
 {
     struct eki_target_told target;
@@ -516,6 +531,7 @@ int main(void)
     RUN_LONE(tasks_stay_where_it_would_be_worse);
     RUN_LONE(tasks_stay_after_a_stop);
     RUN_LONE(root_tells_that_all_is_balanced);
+    RUN_LONE(target_is_a_time_where_ranks_are_unequal);
     RUN_LONE(root_tells_a_target_where_loads_differ);
     RUN_LONE(root_decides_for_all_where_groups_end_short);
     RUN_LONE(opened_tasks_count_once);

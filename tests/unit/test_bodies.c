@@ -30,6 +30,7 @@ static const struct letter {
                {'S', 0, false, 0, EKI_SIZES - 1},
                {'R', 0, false, 0, EKI_RESTORE_FAILED},
                {'T', 0, false, 0, EKI_STEAL_COSTS},
+               {'V', 0, false, 0, EKI_SPEED_MOST *EKI_SPEED_UNIT},
                {'B', 0, false, 0, 1},
                {'D', 0, false, 0, INT64_C(0x43c0) << 48}, /* a double */
                {'<', 0, false, 0, INT64_MAX}, /* too much would break loads */
@@ -58,15 +59,15 @@ static const struct body {
      EK_RESTORE_CENTRALIZED,
      EKI_PARCEL_TOTALS,
      0, /* known, size */
-     "NNN.=NNNNNNNNNNANSIC",
-     {1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 5, 1, 1}},
+     "NNN.=NNN.VNNNNNNNANSIC",
+     {1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 5, 1, 1}},
     {1,
      3,
      EK_RESTORE_CENTRALIZED,
      EKI_PARCEL_TARGET,
      0, /* a hint */
-     "HBBBNNNN=AD",
-     {1, 0, 1, 0, 4, 3, 1, 0, 2, 4, 0}},
+     "HBBBVNNNN=AD",
+     {1, 0, 1, 0, 0, 4, 3, 1, 0, 2, 4, 0}},
     {0,
      0,
      EK_RESTORE_CENTRALIZED,

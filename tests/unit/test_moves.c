@@ -253,6 +253,32 @@ static void check_log(const struct lone *lone, int here, int64_t count,
         CHECK_EQ_INT(lone_number((const struct eki_slot *)local->log), first);
 }
 
+static void durations_travel_as_of_speed_one(struct lone *lone)
+{
+    const uint16_t bin = eki_bin_of(1 << 20);
+    _Alignas(16) unsigned char bytes[LONE_SLOT] = {0};
+    struct eki_slot *slot = (struct eki_slot *)bytes;
+    make_two(lone);
+    lone->engine->moves.speed = 2;
+    lone_fill_slot(slot, 10);
+    slot->bin = bin;
+    CHECK(eki_engine_depart_to(lone->engine, slot, 1, 2));
+    lone_enter(lone, EKI_PHASE_RESTORE, EK_STEAL_NONE);
+    lone_serve(lone);
+    const struct eki_message *sent = lone_sent_to(lone, 0, EKI_KIND_MOVE, 1);
+    CHECK_EQ_INT(((const struct eki_slot *)sent->body)->bin, bin + 256);
+    struct eki_message *move = arrive(lone, 2, 20, 1);
+    slot = (struct eki_slot *)move->body;
+    slot->bin = bin;
+    lone_serve(lone);
+    slot = (struct eki_slot *)lone->engine->workers[1]->local.log;
+    CHECK_EQ_INT(slot->bin, bin - 256);
+    /* Only what was measured is noted. */
+    CHECK_EQ_INT(lone->engine->moves.arrived, 1);
+    CHECK_EQ_INT(lone->engine->moves.arrivals[0].id, 20);
+    CHECK_EQ_INT(lone->engine->moves.arrivals[0].bin, bin - 256);
+}
+
 static void restored_tasks_lie_with_the_named_worker(struct lone *lone)
 {
     make_two(lone);
@@ -372,6 +398,7 @@ int main(void)
     RUN_LONE(arriving_tasks_come_to_the_named_worker);
     RUN_LONE(arriving_tasks_of_nobody_come_in_turn);
     RUN_LONE(arriving_tasks_run);
+    RUN_LONE(durations_travel_as_of_speed_one);
     RUN_LONE(restored_tasks_lie_with_the_named_worker);
     RUN_LONE(restored_tasks_lie_at_their_home);
     RUN_LONE(restored_tasks_are_seeds_in_the_end);

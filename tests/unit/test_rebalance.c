@@ -208,6 +208,42 @@ static void no_memory_later_is_an_error(void)
     }
 }
 
+/* Four tasks have come to worker 0, where each takes FACTOR times what was told
+ * with it, and four that stayed take as much more than before.  Returns the
+ * rank's speed. */
+static double learn(struct lone *lone, double factor, double grown)
+{
+    struct eki_balancer *balancer = (struct eki_balancer *)eki_engine_protocol(
+        lone->engine, &eki_rebalance_ops);
+    struct eki_moves *moves = &lone->engine->moves;
+    CHECK(eki_grow(&moves->arrivals, 3, &moves->arrivals_room, 4,
+                   sizeof *moves->arrivals));
+    moves->speed = 0;
+    moves->arrived = 4;
+    for (int i = 0; i < 4; i++)
+        moves->arrivals[i] = (struct eki_arrival){
+            10 + (uint64_t)i, eki_bin_of((uint64_t)(TASK_NS / factor)), 7};
+    balancer->past.was_quiet = true;
+    balancer->past.stayed =
+        (struct eki_stayed){4, (int64_t)(4 * (double)task_ns() / grown), 1};
+    eki_speed_learn(balancer);
+    CHECK_EQ_INT(moves->arrived, 0);
+    return moves->speed;
+}
+
+static void speed_is_learned_from_tasks_that_came(struct lone *lone)
+{
+    make(lone, 4, 4);
+    const struct eki_local *local = &lone->engine->workers[0]->local;
+    CHECK_EQ_INT(learn(lone, 1.03, 1), 0);
+    CHECK_EQ_INT(learn(lone, 2, 2), 0);
+    CHECK_EQ_INT(((struct eki_slot *)local->seed_base)->deviation, 0);
+    CHECK_NEAR(learn(lone, 2, 1), 0.5, 0.01);
+    CHECK_EQ_INT(((struct eki_slot *)local->seed_base)->deviation, 7);
+    CHECK_NEAR(learn(lone, 0.25, 1), 4, 0.01);
+    CHECK_NEAR(learn(lone, 1000, 1), 1.0 / EKI_SPEED_MOST, 0.01);
+}
+
 int main(void)
 {
     RUN_LONE(workers_are_evened_out);
@@ -218,6 +254,7 @@ int main(void)
     RUN_LONE(tasks_never_measured_count_by_their_hints);
     RUN_LONE(where_nothing_is_to_gain_nothing_moves);
     RUN_LONE(gain_below_its_cost_moves_nothing);
+    RUN_LONE(speed_is_learned_from_tasks_that_came);
     RUN(no_memory_on_entering_is_an_error);
     RUN(no_memory_later_is_an_error);
     return check_result();
