@@ -14,7 +14,7 @@
 #define ALIKE 0.05
 
 enum {
-    FEW = 3 /* fewer tasks tell nothing */
+    FEW = 3 /* fewer tasks tell nothing of a speed */
 };
 
 /* The tasks that have come and run, and what they are looked up in. */
@@ -141,7 +141,7 @@ void eki_speed_learn(struct eki_balancer *balancer)
 {
     struct eki_moves *moves = &balancer->engine->moves;
     struct look look = {0};
-    if (moves->arrived >= FEW && balancer->past.was_quiet &&
+    if (moves->arrived > 0 && balancer->past.was_quiet &&
         open_look(&look, moves)) {
         look_at_all(&look, balancer->engine);
         double alike = settle_ratios(&look, &balancer->past.stayed);

@@ -208,10 +208,10 @@ static void no_memory_later_is_an_error(void)
     }
 }
 
-/* Four tasks have come to worker 0, where each takes FACTOR times what was told
- * with it, and four that stayed take as much more than before.  Returns the
- * rank's speed. */
-static double learn(struct lone *lone, double factor, double grown)
+/* Of four tasks of worker 0 so many CAME there, where each takes FACTOR times
+ * what was told with it; those that stayed take GROWN times what they took.
+ * Returns the rank's speed. */
+static double learn(struct lone *lone, int came, double factor, double grown)
 {
     struct eki_balancer *balancer = (struct eki_balancer *)eki_engine_protocol(
         lone->engine, &eki_rebalance_ops);
@@ -219,13 +219,13 @@ static double learn(struct lone *lone, double factor, double grown)
     CHECK(eki_grow(&moves->arrivals, 3, &moves->arrivals_room, 4,
                    sizeof *moves->arrivals));
     moves->speed = 0;
-    moves->arrived = 4;
-    for (int i = 0; i < 4; i++)
+    moves->arrived = came;
+    for (int i = 0; i < came; i++)
         moves->arrivals[i] = (struct eki_arrival){
             10 + (uint64_t)i, eki_bin_of((uint64_t)(TASK_NS / factor)), 7};
     balancer->past.was_quiet = true;
-    balancer->past.stayed =
-        (struct eki_stayed){4, (int64_t)(4 * (double)task_ns() / grown), 1};
+    balancer->past.stayed = (struct eki_stayed){
+        8 - came, (int64_t)((double)(8 - came) * (double)task_ns() / grown), 1};
     eki_speed_learn(balancer);
     CHECK_EQ_INT(moves->arrived, 0);
     return moves->speed;
@@ -235,13 +235,15 @@ static void speed_is_learned_from_tasks_that_came(struct lone *lone)
 {
     make(lone, 4, 4);
     const struct eki_local *local = &lone->engine->workers[0]->local;
-    CHECK_EQ_INT(learn(lone, 1.03, 1), 0);
-    CHECK_EQ_INT(learn(lone, 2, 2), 0);
+    CHECK_EQ_INT(learn(lone, 4, 1.03, 1), 0);
+    CHECK_EQ_INT(learn(lone, 4, 2, 2), 0);
     CHECK_EQ_INT(((struct eki_slot *)local->seed_base)->deviation, 0);
-    CHECK_NEAR(learn(lone, 2, 1), 0.5, 0.01);
+    /* Two tasks tell nothing of the rank, but that this is no noise. */
+    CHECK_EQ_INT(learn(lone, 2, 2, 1), 0);
     CHECK_EQ_INT(((struct eki_slot *)local->seed_base)->deviation, 7);
-    CHECK_NEAR(learn(lone, 0.25, 1), 4, 0.01);
-    CHECK_NEAR(learn(lone, 1000, 1), 1.0 / EKI_SPEED_MOST, 0.01);
+    CHECK_NEAR(learn(lone, 4, 2, 1), 0.5, 0.01);
+    CHECK_NEAR(learn(lone, 4, 0.25, 1), 4, 0.01);
+    CHECK_NEAR(learn(lone, 4, 1000, 1), 1.0 / EKI_SPEED_MOST, 0.01);
 }
 
 int main(void)
