@@ -25,6 +25,17 @@ static bool target_fits(const struct eki_balancer *balancer,
            eki_fits_one(decode, "finite hints", are_hints, true);
 }
 
+/* The fastest rank is told in whole numbers, so it may be a little faster: it
+ * has no less than nothing to do. */
+static void count_as_of_fastest(struct eki_donor *donor,
+                                const struct eki_target_told *told)
+{
+    donor->common = 1 / eki_speed_fastest(told->faster);
+    donor->share *= donor->common;
+    if (donor->share > 1)
+        donor->share = 1;
+}
+
 bool eki_donor_take_target(struct eki_balancer *balancer,
                            struct eki_parcel *parcel)
 {
@@ -37,10 +48,8 @@ bool eki_donor_take_target(struct eki_balancer *balancer,
     balancer->totals = told->totals;
     if (told->is_balanced)
         return true;
-    if (!balancer->donor.first) {
-        balancer->donor.common = 1 / eki_speed_fastest(told->faster);
-        balancer->donor.share *= balancer->donor.common;
-    }
+    if (!balancer->donor.first)
+        count_as_of_fastest(&balancer->donor, told);
     if (told->is_whole) {
         balancer->group_size = balancer->topology->workers;
         balancer->groups = 1;

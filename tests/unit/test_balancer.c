@@ -257,6 +257,38 @@ static void root_tells_that_all_is_balanced(struct lone *lone)
     check_report(lone, 0, 0, 0);
 }
 
+/* Rank 1 of SPEED without tasks offers the load that it has where the fastest
+ * rank is told to be of speed 1. */
+static eki_ns load_of_speed(double speed)
+{
+    struct {
+        struct eki_section section;
+        struct eki_offer_told told;
+        eki_ns load;
+    } offer;
+    struct eki_balance_wish wish = centralized();
+    struct lone lone;
+    lone_start(&lone, 1);
+    eki_rebalance_prepare(lone.engine);
+    lone.engine->moves.speed = speed;
+    enter(&lone, &wish);
+    lone_serve(&lone);
+    lone_forget(&lone);
+    tell_target(&lone, 2, false);
+    const struct eki_message *message = lone_sent_only(&lone, EKI_KIND_PARCEL);
+    check_parcel(message, EKI_PARCEL_OFFER, sizeof offer);
+    memcpy(&offer, message->body, sizeof offer);
+    lone_close(&lone);
+    return offer.load;
+}
+
+static void slow_rank_has_less_room(void)
+{
+    CHECK_EQ_INT(load_of_speed(1), 0);
+    CHECK_EQ_INT(load_of_speed(0.5), task_ns());
+    CHECK_EQ_INT(load_of_speed(1 + 0.9 / EKI_SPEED_UNIT), 0);
+}
+
 static void target_is_a_time_where_ranks_are_unequal(struct lone *lone)
 {
     struct eki_target_told target;
@@ -531,6 +563,7 @@ int main(void)
     RUN_LONE(tasks_stay_where_it_would_be_worse);
     RUN_LONE(tasks_stay_after_a_stop);
     RUN_LONE(root_tells_that_all_is_balanced);
+    RUN(slow_rank_has_less_room);
     RUN_LONE(target_is_a_time_where_ranks_are_unequal);
     RUN_LONE(root_tells_a_target_where_loads_differ);
     RUN_LONE(root_decides_for_all_where_groups_end_short);
