@@ -221,6 +221,7 @@ ek_status ek_clear(ek_collection *tasks)
 bool eki_collection_is_bare(const ek_collection *tasks)
 {
     const struct eki_engine *engine = tasks->engine;
+    /* Other threads' tasks are seeds, and run elsewhere. */
     const struct eki_local *foreign = &tasks->seeds.foreign.seeds;
     bool is_bare =
         engine->moves.count == 0 && eki_local_is_bare(&engine->pinned.local) &&

@@ -157,6 +157,7 @@ bool eki_worker_passes(struct ek_worker *worker, int looks)
     const struct eki_check *check = &worker->check;
     int at = 0;
     restart_check(worker);
+    /* Each of two passes looks at all workers. */
     looks += 2 * worker->engine->topology->node_workers;
     for (; looks > 0; looks--, at = check->at) {
         if (check_next(worker))

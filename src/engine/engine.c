@@ -18,18 +18,16 @@ static void destroy_worker(struct ek_worker *worker)
 static struct ek_worker *create_worker(struct eki_engine *engine, int here)
 {
     const struct eki_topology *topology = engine->topology;
-    uint64_t *trusted;
     /* One piece of memory, because a simulator has many workers. */
-    struct ek_worker *worker =
-        eki_alloc_lines(sizeof *worker + engine->slot_bytes +
-                        (size_t)eki_deque_count(engine) * sizeof *trusted);
+    struct ek_worker *worker = eki_alloc_lines(
+        sizeof *worker + engine->slot_bytes +
+        (size_t)eki_deque_count(engine) * sizeof *worker->search.trusted);
     if (!worker)
         return NULL;
     eki_local_init(&worker->local, engine->slot_bytes);
     worker->batch.scratch = (struct eki_slot *)(worker + 1);
-    trusted = (uint64_t *)(void *)((unsigned char *)(worker + 1) +
-                                   engine->slot_bytes);
-    worker->search.trusted = trusted;
+    worker->search.trusted =
+        (void *)((unsigned char *)(worker + 1) + engine->slot_bytes);
     eki_deque_init(&worker->share.deque, engine->setup.deque, engine->capacity);
     worker->engine = engine;
     worker->here = worker->local.here = here;

@@ -174,7 +174,7 @@ eki_engine_verb_taken(const struct eki_engine *engine, int kind)
                : NULL;
 }
 
-/* The same, also of one that nobody takes. */
+/* The verb of a message's kind; of a kind that nobody takes: "unknown". */
 static inline const struct eki_verb *
 eki_engine_verb(const struct eki_engine *engine, int kind)
 {
@@ -223,15 +223,15 @@ struct eki_phase {
 /* Enter the next phase: count the seeds, publish for every worker. */
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                       uint64_t now);
-/* Right after entering: where no task lies on this rank, nor on others of its
- * node, the only one, all workers of the rank are done.  LOOKS wait for late
- * ranks.  False: the workers must be stepped. */
+/* Right after entering: if no task lies on any rank of the only node, all
+ * workers of this rank are done.  The caller looks LOOKS times more at the
+ * words of ranks that are late.  False: the workers must be stepped. */
 bool eki_engine_pass(struct eki_engine *engine, int looks);
 /* Who has nothing to do looks again, or asks, after so long at most: a
  * hundredth of what the last process took, or less where the setup says so; at
  * once in a plain scheme. */
 uint64_t eki_engine_pause_ns(const struct eki_engine *engine);
-/* Whether the setup or the scheme says that. */
+/* Whether the setup or the scheme sets that pause. */
 static inline bool eki_engine_has_pause(const struct eki_engine *engine)
 {
     return engine->setup.has_pause || engine->is_plain;

@@ -331,8 +331,8 @@ void eki_worker_give_up(struct ek_worker *worker)
                                             memory_order_relaxed);
 }
 
-/* Whether no task lies here; of a lone rank: or with a protocol, which may hide
- * some. */
+/* Whether no worker of this rank has a task.  Protocols may hide tasks: those
+ * of a lone rank are counted here, those of several by eki_worker_passes(). */
 static bool are_all_idle(const struct eki_engine *engine)
 {
     uint64_t open = 0;

@@ -63,6 +63,7 @@ static void count_request(struct eki_fabric *fabric,
 static const struct eki_fabric_ops ops = {.reserve = reserve_buffer,
                                           .post = count_request};
 static struct eki_fabric fabric = {.ops = &ops};
+
 uint64_t eki_engine_pause_ns(const struct eki_engine *of)
 {
     (void)of;
