@@ -181,6 +181,7 @@ struct eki_node_memory {
     struct eki_mpi_window *window; /* NULL: the node is this rank */
     size_t page;
     bool is_optional; /* that there is no room is not said */
+    bool is_modest;   /* it takes half of what is free at most */
 };
 
 /*

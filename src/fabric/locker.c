@@ -6,7 +6,8 @@
  *
  * A locker is a line with the number of its message, and the message.  The
  * owner fills it while its number is 0; who has the note empties it.  All pages
- * are touched when the lockers are made: there is room for them.
+ * are touched when the lockers are made: there is room for them.  They leave as
+ * much to collections, which cannot do without theirs.
  */
 #include "fabric/mpi_fabric.h"
 
@@ -51,7 +52,8 @@ ek_status eki_mpi_open_lockers(struct eki_mpi *mpi)
     size_t ranks = (size_t)hosts->node_size * !is_alone;
     lockers->memory = (struct eki_node_memory){
         .bytes = EKI_LINE + ranks * (size_t)lockers->room * lockers->stride,
-        .is_optional = true};
+        .is_optional = true,
+        .is_modest = true};
     ek_status status = eki_mpi_share(hosts, EK_OK, &lockers->memory);
     if (status == EK_OK && !is_alone)
         lockers->hosts = hosts;

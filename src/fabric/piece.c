@@ -231,7 +231,7 @@ static ek_status choose_size(const struct eki_mpi_nodes *nodes,
     *bytes = wanted_bytes(nodes, piece);
     if (is_needed && nodes->node_rank == 0) {
         need[0] = window_need(nodes, piece, *bytes);
-        need[1] = window_need(nodes, piece, least);
+        need[1] = window_need(nodes, piece, least) << piece->is_modest;
     }
     EKI_TRY(EKI_MPI(MPI_Allreduce, MPI_IN_PLACE, need, 2, MPI_UINT64_T, MPI_SUM,
                     nodes->set->host));
