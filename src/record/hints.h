@@ -35,8 +35,8 @@ struct eki_hints {
 
 /*
  * The hints of record DESTINATION, in which % stands for COLLECTION; "0": *MADE
- * stays NULL.  Local: rank 0 of SIZE reads them, and may fail with EK_ERR_FILE.
- * What is of another job is told as a warning.
+ * stays NULL.  Local: rank 0 of FABRIC reads them, and may fail with
+ * EK_ERR_FILE.  What is of another job is told as a warning.
  */
 ek_status eki_hints_read(const char *destination, const char *collection,
                          const struct eki_fabric *fabric,
