@@ -49,9 +49,11 @@ static void take_hints(struct eki_hints *hints, const struct eki_record *record,
             eki_hash_text(hints->told.names, record->functions[f]);
 }
 
-/* The first iteration that has tasks. */
+/* The first iteration that has tasks.  Without one there are no hints: a job
+ * that was stopped early leaves such a record. */
 static ek_status take_record(struct eki_hints *hints, struct eki_record *record)
 {
+    static _Atomic bool is_told;
     struct eki_record_iteration iteration = {0};
     size_t workers = (size_t)record->shape.workers;
     for (int64_t k = 0; k < record->iteration_count; k++) {
@@ -60,9 +62,14 @@ static ek_status take_record(struct eki_hints *hints, struct eki_record *record)
             break;
         eki_record_unload(&iteration);
     }
-    if (iteration.task_count == 0)
-        return eki_error(EK_ERR_FILE, "'%.500s' has no tasks to take hints of",
-                         hints->path);
+    if (iteration.task_count == 0) {
+        hints->told.tasks = -1;
+        if (eki_is_untold(&is_told))
+            eki_log(EK_LEVEL_WARN, 0, record->shape.ranks, "hints",
+                    "'%.500s' has no tasks: '%s' has no hints", record->path,
+                    record->shape.name);
+        return EK_OK;
+    }
     int *ranks = eki_alloc(workers, sizeof *ranks);
     uint64_t *loads = eki_alloc(workers, sizeof *loads);
     hints->list = eki_alloc((size_t)iteration.task_count, sizeof *hints->list);

@@ -19,11 +19,13 @@ static char path[40];
 
 /* When each ran on its worker, from 1 on, and where; 0: not here. */
 static int ran_as[TASKS_MOST], ran_of[64];
-static double cost_scale;
+static bool are_first_short; /* the tasks of rank 0, by a factor of ten */
 
 static double cost_of(int64_t number)
 {
-    return cost_scale * (double)(1 + number * 7 % TASKS_MOST);
+    if (are_first_short)
+        return number < EACH ? 1e-3 : 1e-2;
+    return 1e-3 * (double)(1 + number * 7 % TASKS_MOST);
 }
 
 static int task(ek_worker *worker, const void *payload, size_t bytes,
@@ -74,11 +76,11 @@ static void run(ek_collection *tasks, int each)
     CHECK_EQ_INT(job_sum(ran), (int64_t)each * job_size);
 }
 
-static void write_record(bool is_range)
+static void write_record(int each, bool is_range)
 {
-    struct made made = {"retain", "0", path, "task", EACH, is_range};
+    struct made made = {"retain", "0", path, "task", each, is_range};
     ek_collection *tasks = make(&made);
-    run(tasks, EACH);
+    run(tasks, each);
     ek_destroy(&tasks);
 }
 
@@ -97,8 +99,7 @@ static int64_t count_inverted(void)
 
 static void check_order(bool is_range)
 {
-    cost_scale = 1e-3;
-    write_record(is_range);
+    write_record(EACH, is_range);
     struct made made = {"retain", path, NULL, "task", EACH, is_range};
     ek_collection *tasks = make(&made);
     run(tasks, EACH);
@@ -121,8 +122,7 @@ static void indices_of_ranges_have_hints(void)
 /* What one run keeps may be what the next begins with. */
 static void the_file_may_be_written_anew(void)
 {
-    cost_scale = 1e-3;
-    write_record(false);
+    write_record(EACH, false);
     struct made made = {"retain", path, path, "task", EACH, false};
     ek_collection *tasks = make(&made);
     run(tasks, EACH);
@@ -130,30 +130,11 @@ static void the_file_may_be_written_anew(void)
     ek_destroy(&tasks);
 }
 
-/* Tasks of the first rank are short. */
-static int task_of_rank(ek_worker *worker, const void *payload, size_t bytes,
-                        void *context)
-{
-    int code = task(worker, payload, bytes, context);
-    int64_t number;
-    memcpy(&number, payload, sizeof number);
-    ek_set_cost(worker, number < EACH ? 1e-3 : 1e-2);
-    return code;
-}
-
 /* How many tasks of other ranks ran on this one in the first iteration. */
-static int64_t run_ranked(const char *hints, const char *record)
+static int64_t count_others(const char *hints, const char *record)
 {
-    ek_options options = job_options();
-    options.name = "hinted";
-    options.steal = EK_STEAL_NONE;
-    options.restore = EK_RESTORE_CENTRALIZED;
-    options.record = record;
-    job_set(&options, "hints", hints);
-    ek_collection *tasks = job_create(&options);
-    ek_function function = job_register(tasks, "task", task_of_rank, NULL);
-    for (int64_t i = job_rank * EACH; i < (job_rank + 1) * EACH; i++)
-        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
+    struct made made = {"centralized", hints, record, "task", EACH, false};
+    ek_collection *tasks = make(&made);
     run(tasks, EACH);
     int64_t others = 0;
     for (int i = 0; i < TASKS_MOST; i++)
@@ -164,15 +145,16 @@ static int64_t run_ranked(const char *hints, const char *record)
 
 static void a_rebalance_comes_before_the_first_iteration(void)
 {
-    CHECK_EQ_INT(run_ranked("0", path), 0);
-    int64_t others = run_ranked(path, NULL);
+    are_first_short = true;
+    CHECK_EQ_INT(count_others("0", path), 0);
+    int64_t others = count_others(path, NULL);
     CHECK(job_size == 1 || job_rank > 0 || others > 0);
+    are_first_short = false;
 }
 
 static void what_does_not_fit_has_no_hints(void)
 {
-    cost_scale = 1e-3;
-    write_record(false);
+    write_record(EACH, false);
     const struct made others[] = {
         {"centralized", path, NULL, "another", EACH, false},
         {"retain", path, NULL, "task", EACH / 2, false},
@@ -182,6 +164,12 @@ static void what_does_not_fit_has_no_hints(void)
         run(tasks, others[i].each);
         ek_destroy(&tasks);
     }
+}
+
+static void a_record_without_tasks_has_no_hints(void)
+{
+    write_record(0, false);
+    CHECK_EQ_INT(count_others(path, NULL), 0);
 }
 
 static void refuse(const char *hints, const char *why)
@@ -224,6 +212,7 @@ int main(int argc, char **argv)
     JOB_RUN(the_file_may_be_written_anew);
     JOB_RUN(a_rebalance_comes_before_the_first_iteration);
     JOB_RUN(what_does_not_fit_has_no_hints);
+    JOB_RUN(a_record_without_tasks_has_no_hints);
     JOB_RUN(bad_files_are_refused_everywhere);
     if (job_rank == 0)
         remove_files();
