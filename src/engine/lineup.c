@@ -6,8 +6,8 @@ enum {
     /* Shorter tasks, on average, stay with their workers, to whom taking one
      * costs no atomic operation. */
     TASK_LEAST_NS = 50000,
-    /* So do few tasks: with two or three for each worker they lie better where
-     * they have been handed. */
+    /* So do few tasks, or few long ones among short ones: with some five for
+     * each worker they lie better where they have been handed. */
     TASKS_LEAST = 8,
     /* Forming takes so long for a task, about, of one thread, ... */
     FORM_NS = 25,
@@ -140,6 +140,16 @@ static bool reserve_items(struct eki_lineup *lineup, int64_t count)
     return lineup->items != NULL;
 }
 
+/* Whether all are short but for a few for each worker, which the order shows.
+ */
+static bool has_few_long(const struct eki_engine *engine, int64_t count)
+{
+    const struct eki_lineup_item *items = engine->lineup.items;
+    int64_t few = TASKS_LEAST * (int64_t)engine->topology->workers_here;
+    return !engine->setup.lines_up && few <= count &&
+           eki_bin_ns(items[few - 1].slot->bin) < TASK_LEAST_NS;
+}
+
 bool eki_lineup_form(struct eki_engine *engine)
 {
     struct eki_lineup *lineup = &engine->lineup;
@@ -150,7 +160,7 @@ bool eki_lineup_form(struct eki_engine *engine)
     sort_seeds(engine);
     sum_left(lineup, count);
     /* Of unknown durations there is no order. */
-    if (lineup->items[0].left_ns == 0)
+    if (lineup->items[0].left_ns == 0 || has_few_long(engine, count))
         return false;
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct eki_local *local = &engine->workers[here]->local;

@@ -148,6 +148,29 @@ static void few_tasks_stay_with_their_workers(struct lone *lone)
     CHECK_EQ_INT(next_of(lone, 1), 2);
 }
 
+/* The same with 20 seeds of worker 0, of which so many take milliseconds. */
+static uint64_t first_of_another(struct lone *lone, int long_ones)
+{
+    make_nodes(lone);
+    lone->engine->setup.lines_up = false;
+    lone->engine->process_ns = 100 * MS;
+    for (int i = 0; i < 20; i++)
+        lone_seed_at(lone, 0, (uint64_t)(10 + i))->bin =
+            eki_bin_of(i < long_ones ? (uint64_t)(10 + i) * MS : MS / 1000);
+    enter(lone, true);
+    return next_of(lone, 1);
+}
+
+static void many_long_tasks_are_one_list(struct lone *lone)
+{
+    CHECK_EQ_INT(first_of_another(lone, 11), 20);
+}
+
+static void few_long_tasks_among_short_ones_are_not(struct lone *lone)
+{
+    CHECK_EQ_INT(first_of_another(lone, 10), 8);
+}
+
 int main(void)
 {
     RUN_LONE(workers_take_the_longest_of_all);
@@ -157,5 +180,7 @@ int main(void)
     RUN_LONE(another_rank_of_the_node_finds_some);
     RUN_LONE(other_orders_stay_with_their_workers);
     RUN_LONE(few_tasks_stay_with_their_workers);
+    RUN_LONE(many_long_tasks_are_one_list);
+    RUN_LONE(few_long_tasks_among_short_ones_are_not);
     return check_result();
 }
