@@ -49,6 +49,11 @@ run 0 binary first again.ekr
 cmp all.ekr again.ekr || fail 'binary is not the same again'
 run 0 summary all.ekr
 grep -q 'function 1: back.x5cslash.x0aand line' out || fail "summary: $(cat out)"
+run 0 csv all.ekr
+[ "$(wc -l <out)" -eq 5 ] || fail "csv: $(cat out)"
+grep -qx '0,1,1,16777215,1099511627775,back.slash and line,1001,dsc,0,0' out ||
+    fail "csv: $(cat out)"
+grep -qx '0,1,2,0,5,a name; with spaces,nan,s,0,0' out || fail "csv: $(cat out)"
 cp first kept
 run 2 binary first first
 cmp first kept || fail 'the text was not left alone'
@@ -227,7 +232,7 @@ wrong() {
     run 2 "$@"
     says "$text"
 }
-wrong 'a command is missing; allowed: summary FILE, text FILE, binary TEXT FILE, '
+wrong 'a command is missing; allowed: summary FILE, text FILE, csv FILE, binary TEXT FILE, '
 wrong "'best' is no command; allowed: summary" best a
 wrong 'summary: a file is missing; allowed: summary FILE' summary
 wrong 'summary: 2 files; allowed: summary FILE' summary a b

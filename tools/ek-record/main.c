@@ -68,6 +68,8 @@ static const struct command {
      "print a table with a row for each iteration"},
     {"text", "FILE", 1, &files_line, tool_text,
      "print the record as text, one line per task"},
+    {"csv", "FILE", 1, &files_line, tool_csv,
+     "print one row per task, with its worker and its place there"},
     {"binary", "TEXT FILE", 2, &files_line, tool_binary,
      "make a record of the text; TEXT may be -"},
     {"import", "[options] RAW FILE", 2, &import_line, tool_import,

@@ -32,12 +32,7 @@ static void print_task(const struct eki_record_task *task)
         printf("- ");
     else
         printf("%" PRIu64 " ", task->duration_ns);
-    for (int i = 0; tool_flag_letters[i]; i++) {
-        if (task->flags & 1 << i)
-            putchar(tool_flag_letters[i]);
-    }
-    if (!task->flags)
-        putchar('-');
+    tool_print_flags(task->flags);
     if (task->flags & EKI_RECORD_SIZED)
         printf(" %" PRIu32 " %" PRIu32, task->input_bytes, task->result_bytes);
     putchar('\n');

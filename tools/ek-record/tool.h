@@ -52,6 +52,7 @@ void tool_print_name(const char *name);
 
 /* The letters of flags. */
 extern const char tool_flag_letters[];
+void tool_print_flags(int flags);
 
 enum {
     TOOL_FILES = 2 /* that a command takes at most */
@@ -73,6 +74,7 @@ struct tool_arguments {
 
 int tool_summary(const struct tool_arguments *arguments);
 int tool_text(const struct tool_arguments *arguments);
+int tool_csv(const struct tool_arguments *arguments);
 int tool_binary(const struct tool_arguments *arguments);
 int tool_import(const struct tool_arguments *arguments);
 

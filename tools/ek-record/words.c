@@ -51,6 +51,16 @@ bool tool_policy_value(const struct tool_policy *policy, const char *word,
 
 const char tool_flag_letters[] = "dscbph";
 
+void tool_print_flags(int flags)
+{
+    for (int i = 0; tool_flag_letters[i]; i++) {
+        if (flags & 1 << i)
+            putchar(tool_flag_letters[i]);
+    }
+    if (!flags)
+        putchar('-');
+}
+
 void tool_say(const char *format, ...)
 {
     va_list arguments;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A record as CSV: a row for each task, in the order of its worker's log. */
+#include "tool.h"
+
+#include "columns.h"
+
+#include <inttypes.h>
+
+static void print_task(const struct eki_record *record, int64_t iteration,
+                       int64_t order, const struct eki_record_task *task)
+{
+    const struct label name = {.text = record->functions[task->function]};
+    const struct labels labels = {&name, 1};
+    printf("%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",", iteration,
+           task->worker, order, task->id / EKI_NUMBERS, task->id % EKI_NUMBERS);
+    labels_csv(&labels, stdout);
+    if (task->bin == EKI_BIN_NEVER)
+        printf(",nan,");
+    else
+        printf(",%" PRIu64 ",", task->duration_ns);
+    tool_print_flags(task->flags);
+    printf(",%" PRIu32 ",%" PRIu32 "\n", task->input_bytes, task->result_bytes);
+}
+
+static ek_status print_tasks(struct eki_record *record)
+{
+    printf("iteration,worker,order,home,number,function,duration_ns,flags,"
+           "input_bytes,result_bytes\n");
+    for (int64_t k = 0; k < record->iteration_count; k++) {
+        struct eki_record_iteration iteration;
+        EKI_TRY(tool_load(record, k, &iteration));
+        for (int64_t i = 0; i < iteration.task_count; i++) {
+            const struct eki_record_task *task = &iteration.tasks[i];
+            int64_t order = i - iteration.workers[task->worker].first;
+            print_task(record, iteration.head.iteration, order, task);
+        }
+        eki_record_unload(&iteration);
+    }
+    return EK_OK;
+}
+
+int tool_csv(const struct tool_arguments *arguments)
+{
+    struct eki_record *record;
+    ek_status status = tool_open(arguments->files[0], &record);
+    if (status != EK_OK)
+        return tool_end(status);
+    status = print_tasks(record);
+    eki_record_close(&record);
+    return tool_end(status);
+}
