@@ -91,7 +91,8 @@ def prepare(build, folder, parts):
         if part.kind == "code" and part.info[1]:
             (work / part.info[1]).write_text(part.text + "\n", encoding="utf-8")
     (commands / "mpirun").symlink_to(ROOT / "tools/mpirun")
-    for tool in ("ek-bench", "ek-emulate", "ek-record", "ek-sim"):
+    for tool in ("ek-bench", "ek-emulate", "ek-record", "ek-report",
+                 "ek-sim"):
         (commands / tool).symlink_to(build / "tools" / tool / tool)
     return work, commands
 

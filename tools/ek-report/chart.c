@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "chart.h"
+
+#include "report.h"
+
+#include <math.h>
+
+enum {
+    WIDTH = 560,
+    HEIGHT = 300,
+    LEFT = 80,
+    RIGHT = 16,
+    TOP = 30,
+    BOTTOM = 46,
+    MARK = 5
+};
+
+/* What is drawn over the colour of a class, so that it does without colours. */
+static const char *const hatches[CHART_CLASSES] = {
+    "",
+    "M0 0l8 8M-2 6l4 4M6 -2l4 4",
+    "M0 4h8",
+    "M4 0v8",
+    "M0 8l8 -8M-2 2l4 -4M6 10l4 -4",
+    "M2 2h1M6 6h1",
+    "M0 4h8M4 0v8",
+    "M0 0l8 8M0 8l8 -8",
+    "M0 2h8M0 6h8",
+    "M2 0v8M6 0v8",
+    "M0 0l8 8M-2 6l4 4M6 -2l4 4",
+    "M2 6h1M6 2h1"};
+
+/* Shapes around (0, 0). */
+static const char *const shapes[] = {"M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+                                     "M-4 -4h8v8h-8z",
+                                     "M0 -5l5 9h-10z",
+                                     "M0 -5l5 5l-5 5l-5 -5z",
+                                     "M-4 -4l8 8M-4 4l8 -8",
+                                     "M0 5l5 -9h-10z"};
+
+static const char *shape_of(int i)
+{
+    return shapes[i % (int)(sizeof shapes / sizeof *shapes)];
+}
+
+static double scale_at(const struct scale *scale, double value)
+{
+    double share =
+        scale->is_log
+            ? log(value / scale->least) / log(scale->most / scale->least)
+            : (value - scale->least) / (scale->most - scale->least);
+    share = fmax(fmin(share, 1), 0);
+    return scale->from + share * (scale->to - scale->from);
+}
+
+double chart_x(const struct chart *chart, double x)
+{
+    return scale_at(&chart->x, x);
+}
+
+double chart_y(const struct chart *chart, double y)
+{
+    return scale_at(&chart->y, y);
+}
+
+void chart_append(enum unit unit, double value, char *text, size_t bytes)
+{
+    if (unit == UNIT_SECONDS)
+        eki_append(text, bytes, "%s",
+                   value == 0 ? "0" : eki_seconds(value).text);
+    else if (unit == UNIT_PERCENT)
+        eki_append(text, bytes, "%.4g %%", value);
+    else if (value >= 1e6)
+        eki_append(text, bytes, "%.4g M", value * 1e-6);
+    else if (value >= 1e4)
+        eki_append(text, bytes, "%.4g k", value * 1e-3);
+    else
+        eki_append(text, bytes, "%.4g", value);
+}
+
+void chart_tick(const struct chart *chart, double x, const char *text)
+{
+    double at = chart_x(chart, x);
+    fprintf(chart->out,
+            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", at,
+            HEIGHT - BOTTOM + 18, text);
+}
+
+void chart_tick_left(const struct chart *chart, double y, const char *text)
+{
+    fprintf(chart->out,
+            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+            LEFT - 6, chart_y(chart, y) + 4, text);
+}
+
+static void tick(const struct chart *chart, bool is_upright, double value)
+{
+    char text[40] = "";
+    chart_append(is_upright ? chart->y.unit : chart->x.unit, value, text,
+                 sizeof text);
+    if (is_upright) {
+        fprintf(chart->out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT,
+                chart_y(chart, value), WIDTH - RIGHT);
+        chart_tick_left(chart, value, text);
+    } else {
+        fprintf(chart->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>",
+                chart_x(chart, value), TOP, HEIGHT - BOTTOM);
+        chart_tick(chart, value, text);
+    }
+}
+
+/* 1, 2 or 5 times a power of ten, at least STEP. */
+static double round_step(double step)
+{
+    double power = pow(10, floor(log10(step)));
+    double rest = step / power;
+    return power * (rest <= 1 ? 1 : rest <= 2 ? 2 : rest <= 5 ? 5 : 10);
+}
+
+static void ticks(const struct chart *chart, bool is_upright)
+{
+    enum {
+        WANTED = 5
+    };
+    const struct scale *scale = is_upright ? &chart->y : &chart->x;
+    if (!scale->has_ticks)
+        return;
+    if (!scale->is_log) {
+        double step = round_step((scale->most - scale->least) / WANTED);
+        double first = ceil(scale->least / step) * step;
+        for (int i = 0; first + i * step <= scale->most * (1 + 1e-9); i++)
+            tick(chart, is_upright, first + i * step);
+        return;
+    }
+    double decades = log10(scale->most / scale->least);
+    int step = decades > 2 * WANTED ? 3 : decades > WANTED ? 2 : 1;
+    for (int e = (int)ceil(log10(scale->least) - 1e-9);
+         pow(10, e) <= scale->most * (1 + 1e-9); e++) {
+        if (e % step == 0)
+            tick(chart, is_upright, pow(10, e));
+    }
+}
+
+void chart_open(struct chart *chart, const char *label)
+{
+    FILE *out = chart->out;
+    chart->x.from = LEFT;
+    chart->x.to = WIDTH - RIGHT;
+    chart->y.from = HEIGHT - BOTTOM;
+    chart->y.to = TOP;
+    fprintf(out,
+            "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+            "tabindex=\"0\" aria-label=\"%s. Arrow keys tell of each mark; a "
+            "table follows.\">\n",
+            WIDTH, HEIGHT, escaped(label).text);
+    fprintf(out, "<text class=\"axis\" x=\"4\" y=\"14\">%s</text>\n",
+            escaped(chart->y.title).text);
+    fprintf(out,
+            "<text class=\"axis\" x=\"%d\" y=\"%d\" "
+            "text-anchor=\"end\">%s</text>\n",
+            WIDTH - RIGHT, HEIGHT - 8, escaped(chart->x.title).text);
+    ticks(chart, true);
+    ticks(chart, false);
+}
+
+void chart_close(struct chart *chart)
+{
+    fprintf(chart->out, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/></svg>\n",
+            LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
+}
+
+static void rectangle(const struct chart *chart, const char *class,
+                      const double x[2], const double y[2])
+{
+    double left = chart_x(chart, x[0]), top = chart_y(chart, y[1]);
+    fprintf(chart->out,
+            "<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">",
+            class, left, top, fmax(chart_x(chart, x[1]) - left, 0.5),
+            chart_y(chart, y[0]) - top);
+}
+
+void chart_bar(const struct chart *chart, int i, const double x[2],
+               const double y[2], const char *words)
+{
+    char class[40];
+    snprintf(class, sizeof class, "fill=\"url(#p%d)\"", i);
+    rectangle(chart, class, x, y);
+    fprintf(chart->out, "<title>%s</title></rect>\n", escaped(words).text);
+}
+
+void chart_cell(const struct chart *chart, const double x[2], const double y[2],
+                double share, const char *words)
+{
+    char class[60];
+    snprintf(class, sizeof class, "class=\"cell\" fill-opacity=\"%.2f\"",
+             share);
+    rectangle(chart, class, x, y);
+    fprintf(chart->out, "<title>%s</title></rect>\n", escaped(words).text);
+}
+
+void chart_dot(const struct chart *chart, int i, double x, double y,
+               const char *words)
+{
+    fprintf(chart->out,
+            "<path class=\"dot l%d\" transform=\"translate(%.1f %.1f)\" "
+            "d=\"%s\"><title>%s</title></path>\n",
+            i, chart_x(chart, x), chart_y(chart, y), shape_of(i),
+            escaped(words).text);
+}
+
+void chart_line(const struct chart *chart, int i, double (*points)[2],
+                int count)
+{
+    if (count == 0)
+        return;
+    fprintf(chart->out, "<path class=\"line l%d\" d=\"M", i);
+    for (int k = 0; k < count; k++)
+        fprintf(chart->out, "%s%.1f %.1f", k > 0 ? "L" : "",
+                chart_x(chart, points[k][0]), chart_y(chart, points[k][1]));
+    fprintf(chart->out, "\"/>\n");
+}
+
+void chart_rule(const struct chart *chart, enum rule rule, double at,
+                const char *words)
+{
+    bool is_upright = rule == RULE_UPRIGHT;
+    double x = is_upright ? chart_x(chart, at) : LEFT;
+    double y = is_upright ? TOP : chart_y(chart, at);
+    /* Words stand where there is room for them. */
+    bool is_end = is_upright ? x > (LEFT + WIDTH) / 2.0 : rule == RULE_ABOVE;
+    double word_x = !is_upright && is_end ? WIDTH - RIGHT : x;
+    double word_y = y + (rule == RULE_ABOVE ? -MARK : 3 * MARK);
+    fprintf(chart->out, "<path class=\"rule\" d=\"M%.1f %.1f%c%d\"/>\n", x, y,
+            is_upright ? 'V' : 'H',
+            is_upright ? HEIGHT - BOTTOM : WIDTH - RIGHT);
+    fprintf(chart->out,
+            "<text class=\"word\" x=\"%.1f\" y=\"%.1f\" "
+            "text-anchor=\"%s\">%s</text>\n",
+            word_x + (is_end ? -MARK : MARK), word_y, is_end ? "end" : "start",
+            escaped(words).text);
+}
+
+void key_open(FILE *out)
+{
+    fprintf(out, "<ul class=\"key\">");
+}
+
+void key_add(FILE *out, int i, bool is_line, const char *words)
+{
+    fprintf(out, "<li><svg viewBox=\"0 0 28 14\" aria-hidden=\"true\">");
+    if (is_line)
+        fprintf(out,
+                "<path class=\"line l%d\" d=\"M0 7H28\"/><path class=\"dot "
+                "l%d\" transform=\"translate(14 7)\" d=\"%s\"/>",
+                i, i, shape_of(i));
+    else
+        fprintf(out, "<rect fill=\"url(#p%d)\" width=\"28\" height=\"14\"/>",
+                i);
+    fprintf(out, "</svg>%s</li>\n", escaped(words).text);
+}
+
+void key_close(FILE *out)
+{
+    fprintf(out, "</ul>\n");
+}
+
+void chart_patterns(FILE *out)
+{
+    fprintf(out, "<svg class=\"patterns\" aria-hidden=\"true\"><defs>");
+    for (int i = 0; i < CHART_CLASSES; i++)
+        fprintf(out,
+                "<pattern id=\"p%d\" width=\"8\" height=\"8\" "
+                "patternUnits=\"userSpaceOnUse\"><rect class=\"c%d\" "
+                "width=\"8\" height=\"8\"/><path class=\"hatch\" "
+                "d=\"%s\"/></pattern>\n",
+                i, i, hatches[i]);
+    fprintf(out, "</defs></svg>\n");
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Charts as SVG that flows with the page: two scales, and marks between them,
+ * each with words for who points at it or moves over it by keys.
+ *
+ * A class is a number: it stands for a colour and a pattern of areas, or a
+ * colour, a dash and a shape of lines.
+ */
+#ifndef CHART_H
+#define CHART_H
+
+#include "base/base.h"
+
+enum unit {
+    UNIT_COUNT,
+    UNIT_PERCENT,
+    UNIT_SECONDS
+};
+
+/* Values from LEAST to MOST; a logarithm where LEAST > 0. */
+struct scale {
+    const char *title;
+    double least, most;
+    enum unit unit;
+    bool is_log, has_ticks;
+    int from, to; /* pixels; the chart sets them */
+};
+
+enum {
+    CHART_CLASSES = 12
+};
+
+struct chart {
+    FILE *out;
+    struct scale x, y;
+};
+
+/* LABEL says what is seen. */
+void chart_open(struct chart *chart, const char *label);
+void chart_close(struct chart *chart);
+double chart_x(const struct chart *chart, double x);
+double chart_y(const struct chart *chart, double y);
+/* A value as ticks have it. */
+void chart_append(enum unit unit, double value, char *text, size_t bytes);
+
+/* A word below or left of the axis, where the scale has no ticks. */
+void chart_tick(const struct chart *chart, double x, const char *text);
+void chart_tick_left(const struct chart *chart, double y, const char *text);
+/* An area of class I between two corners. */
+void chart_bar(const struct chart *chart, int i, const double x[2],
+               const double y[2], const char *words);
+/* A cell of a map, dark by SHARE. */
+void chart_cell(const struct chart *chart, const double x[2], const double y[2],
+                double share, const char *words);
+/* A mark of class I. */
+void chart_dot(const struct chart *chart, int i, double x, double y,
+               const char *words);
+/* Lines of class I through points [count][x, y]. */
+void chart_line(const struct chart *chart, int i, double (*points)[2],
+                int count);
+/* A rule across, with a word at its end. */
+enum rule {
+    RULE_UPRIGHT, /* at x */
+    RULE_ABOVE,   /* at y, and where the word is */
+    RULE_BELOW
+};
+void chart_rule(const struct chart *chart, enum rule rule, double at,
+                const char *words);
+
+/* What classes mean; IS_LINE: those of lines. */
+void key_open(FILE *out);
+void key_add(FILE *out, int i, bool is_line, const char *words);
+void key_close(FILE *out);
+/* Patterns, once for a page. */
+void chart_patterns(FILE *out);
+
+#endif

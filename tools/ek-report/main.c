@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments, and a page of what they name. */
+#include "report.h"
+
+#include "cli/command_line.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char program_name[] = "ek-report";
+
+#define AT(field) offsetof(struct arguments, field)
+
+static bool take_file(const char *word, void *context, struct message *message)
+{
+    struct arguments *arguments = context;
+    if (arguments->file_count == REPORT_FILES)
+        return message_set(message, "more than %d files; allowed: %d",
+                           REPORT_FILES, REPORT_FILES);
+    arguments->files[arguments->file_count++] = word;
+    return true;
+}
+
+static const struct option options[] = {
+    {"-o", "FILE", AT(output), OPTION_TEXT,
+     .help = "write to this file (standard output)"},
+    {"--compare", NULL, AT(has_compare), OPTION_FLAG,
+     .help = "several records, side by side"},
+    {"--iteration", "N", AT(iteration), OPTION_LONG(0, 1e18),
+     .help = "show this iteration, numbered from 0 (the last)"},
+    {"--text", NULL, AT(has_text), OPTION_FLAG,
+     .help = "write text for a terminal instead of a page"},
+    {"--csv", NULL, AT(has_csv), OPTION_FLAG,
+     .help = "write the values of all tables, a line each"},
+    {"--machine", "NAME", AT(machine), OPTION_TEXT,
+     .help = "what ek-sim simulates: a preset or a machine file (ib-edr)"},
+    {"--simulate", "SECONDS", AT(simulate_s), OPTION_NUMBER(0, 1e6),
+     .help = "most time for simulations of each record; 0: none (30)"},
+};
+
+static bool is_record(const char *path)
+{
+    size_t length = strlen(path);
+    return length < 4 || strcmp(path + length - 4, ".tsv") != 0;
+}
+
+static bool check(void *context, struct message *message)
+{
+    const struct arguments *arguments = context;
+    int records = 0;
+    for (int i = 0; i < arguments->file_count; i++)
+        records += is_record(arguments->files[i]);
+    if (records == 0 || !is_record(arguments->files[0]))
+        return message_set(message, "%s; allowed: RECORD.ekr [JOB.tsv ...]",
+                           records == 0 ? "a record is missing"
+                                        : "the first file is no record");
+    if (records > 1 && !arguments->has_compare)
+        return message_set(message,
+                           "%d records; allowed: one, or more with --compare",
+                           records);
+    return !arguments->has_text || !arguments->has_csv ||
+           message_set(message, "--text and --csv; allowed: one of them");
+}
+
+static const struct command_line line = {
+    OPTION_ROWS(options), .operand = take_file,
+    .head = "Show a run as a page for browsers: one file that needs no "
+            "network.\n\nusage: ek-report [options] RECORD.ekr [JOB.tsv ...] "
+            "-o RUN.html\n       ek-report [options] --compare A.ekr [A.tsv] "
+            "B.ekr [B.tsv] ... -o RUNS.html\n\nRECORD.ekr comes from "
+            "EVENKEEL_RECORD, JOB.tsv from EVENKEEL_REPORT: a table of the job "
+            "or\nof its ranks. It belongs to the record before it.\n\n",
+    .tail = "\n" DOCUMENTS "/docs/how-to/see-a-run.md\nsays what the page "
+            "shows.\n" EXIT_WORDS,
+    .check = check};
+
+/* The record at FILES[*at] and the tables behind it. */
+static bool gather(const struct arguments *arguments, int *at, struct run *run,
+                   struct message *message)
+{
+    if (!gather_run(arguments->files[(*at)++], arguments, run, message))
+        return false;
+    for (; *at < arguments->file_count && !is_record(arguments->files[*at]);
+         ++*at) {
+        if (!gather_figures(arguments->files[*at], run, message))
+            return false;
+    }
+    if (!gather_details(run, message) || !gather_longest(run, message))
+        return false;
+    gather_end(run);
+    simulate_run(arguments, run);
+    return true;
+}
+
+static bool write_all(const struct arguments *arguments, const struct run *runs,
+                      int count, struct message *message)
+{
+    FILE *out = arguments->output ? fopen(arguments->output, "w") : stdout;
+    if (!out)
+        return message_set(message, "cannot write '%.300s': %s",
+                           arguments->output, strerror(errno));
+    if (arguments->has_text)
+        write_text(runs, count, out);
+    else if (arguments->has_csv)
+        write_csv(runs, count, out);
+    else
+        write_page(runs, count, out);
+    if (out == stdout)
+        return true;
+    bool is_good = !ferror(out);
+    is_good = fclose(out) == 0 && is_good;
+    return is_good ||
+           message_set(message, "could not write everything to '%.300s': %s",
+                       arguments->output, strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {
+        .iteration = -1, .machine = "ib-edr", .simulate_s = 30};
+    struct message message = {""};
+    struct run *runs = allocate(REPORT_FILES, sizeof *runs);
+    int status = EXIT_BAD_INPUT, count = 0;
+    (void)argc;
+    if (command_line_answer(&line, argv)) {
+        free(runs);
+        return end_output(EXIT_GOOD);
+    }
+    bool is_good = command_line_parse(&line, argv, &arguments, &message);
+    for (int at = 0; is_good && at < arguments.file_count; count++)
+        is_good = gather(&arguments, &at, &runs[count], &message);
+    if (is_good)
+        status = write_all(&arguments, runs, count, &message) ? EXIT_GOOD
+                                                              : EXIT_FAILED;
+    for (int i = 0; i < count; i++)
+        gather_free(&runs[i]);
+    free(runs);
+    if (status != EXIT_GOOD)
+        fprintf(stderr, "%s: %s\n", program_name, message.text);
+    return end_output(status);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page, the text and the CSV: all sections of all runs. */
+#include "report.h"
+
+#include "chart.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SAID_BYTES 1500
+
+/* Policies of the iterations, each with how many had it. */
+static void append_policies(const struct run *run, const char *option,
+                            size_t offset, char *text, size_t bytes)
+{
+    enum {
+        VALUES = 64
+    };
+    int64_t counts[VALUES] = {0}, count = run->record->iteration_count;
+    const char *separator = " ";
+    for (int64_t k = 0; k < count; k++) {
+        int value;
+        memcpy(&value, (const char *)&run->rows[k].head + offset, sizeof value);
+        counts[value >= 0 && value < VALUES ? value : 0]++;
+    }
+    eki_append(text, bytes, "%s", option);
+    for (int i = 0; i < VALUES; i++) {
+        if (counts[i] == 0)
+            continue;
+        const char *name = eki_option_choice_name(option, i);
+        eki_append(text, bytes, "%s%s", separator, name ? name : "none");
+        if (counts[i] < count)
+            eki_append(text, bytes, " (%" PRId64 ")", counts[i]);
+        separator = ", ";
+    }
+}
+
+static void append_number(int64_t number, const char *what, char *text,
+                          size_t bytes)
+{
+    eki_append(text, bytes, "%" PRId64 " %s%s", number, what,
+               number == 1 ? "" : "s");
+}
+
+enum {
+    BADGE_WORKERS,
+    BADGE_ITERATIONS,
+    BADGE_RESTORE,
+    BADGE_STEAL,
+    BADGE_BUSY,
+    BADGE_HELD,
+    BADGES
+};
+
+/* false: there is nothing to say. */
+static bool badge(const struct run *run, int i, char *text, size_t bytes)
+{
+    const struct eki_record_shape *shape = &run->record->shape;
+    int64_t held = 0;
+    text[0] = '\0';
+    switch (i) {
+    case BADGE_WORKERS:
+        append_number(shape->workers, "worker", text, bytes);
+        eki_append(text, bytes, ", ");
+        append_number(shape->ranks, "rank", text, bytes);
+        if (run->nodes > 0) {
+            eki_append(text, bytes, ", ");
+            append_number(run->nodes, "node", text, bytes);
+        }
+        return true;
+    case BADGE_ITERATIONS:
+        append_number(run->record->iteration_count, "iteration", text, bytes);
+        if (!run->record->is_complete)
+            eki_append(text, bytes, ", ended early");
+        return true;
+    case BADGE_RESTORE:
+        append_policies(run, "restore",
+                        offsetof(struct eki_record_head, restore), text, bytes);
+        return true;
+    case BADGE_STEAL:
+        append_policies(run, "steal", offsetof(struct eki_record_head, steal),
+                        text, bytes);
+        return true;
+    case BADGE_BUSY:
+        eki_append(text, bytes, "machine was busy: %.0f %%",
+                   100 * judge_busy(run));
+        return judge_busy(run) >= 0.05 &&
+               run->verdict.workers <= run->verdict.cores;
+    default:
+        for (int64_t k = 0; k < run->record->iteration_count; k++)
+            held += run->rows[k].held;
+        eki_append(text, bytes, "%" PRId64 " tasks were held up", held);
+        return held > 0;
+    }
+}
+
+static const char missing[] =
+    "Neither a record nor a report says which MPI library ran, or whether a "
+    "policy was set by the program, by the environment or by default.";
+
+/* Runs in rows. */
+static void list_runs(const struct run *runs, int count, struct table *table)
+{
+    table_open(table, "runs", "Runs",
+               "run|collection|workers|iterations|iteration/s|in tasks/%|"
+               "busiest / mean|longest task/us");
+    for (int i = 0; i < count; i++) {
+        const struct eki_verdict_run *verdict = &runs[i].verdict;
+        table_add(table, "%s", run_name(&runs[i]));
+        table_add(table, "%s", runs[i].record->shape.name);
+        table_add(table, "%d", verdict->workers);
+        table_add(table, "%" PRId64, runs[i].record->iteration_count);
+        table_add(table, "%.5g", verdict->iteration_s);
+        table_add(table, "%.1f", 100 * eki_verdict_efficiency(verdict));
+        table_add(table, "%.3f", verdict->busiest);
+        table_add(table, "%.5g", verdict->longest_s * 1e6);
+    }
+}
+
+/* Seconds of cores by cause, the parts of the verdict. */
+static void list_losses(const struct run *run, struct table *table)
+{
+    double lost_s[EKI_VERDICT_CAUSES];
+    int causes[EKI_VERDICT_CAUSES];
+    double whole_s = eki_verdict_whole_s(&run->verdict);
+    int count = judge_causes(run, lost_s, causes);
+    table_open(table, "losses", "Losses",
+               "cause|core seconds|share/%|an iteration without it/s");
+    for (int i = 0; i < count && whole_s > 0; i++) {
+        enum eki_verdict_cause cause = (enum eki_verdict_cause)causes[i];
+        table_add(table, "%s", eki_verdict_word(cause));
+        table_add(table, "%.5g", lost_s[cause]);
+        table_add(table, "%.2f", 100 * lost_s[cause] / whole_s);
+        table_add(table, "%.5g", judge_without(run, lost_s[cause], cause));
+    }
+}
+
+static void write_verdict(const struct run *run, bool has_others, FILE *out)
+{
+    char text[SAID_BYTES];
+    struct table table;
+    judge_run(run, text, sizeof text);
+    fprintf(out, "<article>");
+    if (has_others)
+        fprintf(out, "<h2>%s</h2>", escaped(run_name(run)).text);
+    fprintf(out, "<p class=\"verdict\">%s</p>\n<ul class=\"badges\">",
+            escaped(text).text);
+    for (int i = 0; i < BADGES; i++) {
+        if (badge(run, i, text, sizeof text))
+            fprintf(out, "<li%s>%s</li>",
+                    i == BADGE_BUSY ? " class=\"warning\"" : "",
+                    escaped(text).text);
+    }
+    fprintf(out, "</ul>\n");
+    list_losses(run, &table);
+    if (table.count > 0) {
+        fprintf(out, "<details><summary>Losses</summary>");
+        table_html(&table, out);
+        fprintf(out, "</details>");
+    }
+    table_close(&table);
+    fprintf(out, "</article>\n");
+}
+
+static void write_figure(const struct section *section, const struct run *run,
+                         bool has_others, FILE *out)
+{
+    char text[SAID_BYTES] = "";
+    struct table table;
+    fprintf(out, "<figure>");
+    if (has_others)
+        fprintf(out, "<h3>%s</h3>", escaped(run_name(run)).text);
+    section->say(run, text, sizeof text);
+    fprintf(out, "<figcaption>%s</figcaption>\n", escaped(text).text);
+    if (section->draw)
+        section->draw(run, out);
+    section->list(run, &table);
+    if (table.count > 0) {
+        fprintf(out, "<details%s><summary>Table</summary>\n",
+                section->draw ? "" : " open");
+        table_html(&table, out);
+        fprintf(out, "</details>");
+    }
+    table_close(&table);
+    fprintf(out, "</figure>\n");
+}
+
+static void write_head(const struct run *runs, int count, FILE *out)
+{
+    char title[300] = "";
+    for (int i = 0; i < count; i++)
+        eki_append(title, sizeof title, "%s%s", i > 0 ? ", " : "",
+                   run_name(&runs[i]));
+    fprintf(out,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "
+            "charset=\"utf-8\">\n<meta name=\"viewport\" "
+            "content=\"width=device-width, initial-scale=1\">\n<meta "
+            "name=\"color-scheme\" content=\"light dark\">\n<meta "
+            "http-equiv=\"Content-Security-Policy\" content=\"default-src "
+            "'none'; style-src 'unsafe-inline'; script-src "
+            "'unsafe-inline'\">\n<title>%s - Evenkeel</title>\n",
+            escaped(title).text);
+    fprintf(out, "<style>\n%s</style>\n</head>\n<body>\n", page_css);
+    chart_patterns(out);
+    fprintf(out,
+            "<header><h1>%s</h1><p>Collection %s, by ek-report %s</p>"
+            "</header>\n<main%s>\n",
+            escaped(title).text, escaped(runs[0].record->shape.name).text,
+            ek_version(), count > 1 ? " class=\"many\"" : "");
+}
+
+void write_page(const struct run *runs, int count, FILE *out)
+{
+    struct table table;
+    write_head(runs, count, out);
+    fprintf(out, "<section class=\"first\">\n<div class=\"row\">");
+    for (int i = 0; i < count; i++)
+        write_verdict(&runs[i], count > 1, out);
+    fprintf(out, "</div>\n");
+    if (count > 1) {
+        list_runs(runs, count, &table);
+        table_html(&table, out);
+        table_close(&table);
+    }
+    fprintf(out, "</section>\n");
+    for (int s = 0; s < section_count; s++) {
+        const struct section *section = &sections[s];
+        fprintf(out, "<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n",
+                section->key, section->key, section->title);
+        if (section->help[0])
+            fprintf(out, "<p class=\"help\">%s</p>\n", section->help);
+        fprintf(out, "<div class=\"row\">\n");
+        for (int i = 0; i < count; i++)
+            write_figure(section, &runs[i], count > 1, out);
+        fprintf(out, "</div></section>\n");
+    }
+    fprintf(out,
+            "</main>\n<footer><p>%s</p></footer>\n<p id=\"tip\" "
+            "role=\"status\"></p>\n<script>\n%s</script>\n</body>\n"
+            "</html>\n",
+            missing, page_js);
+}
+
+void write_text(const struct run *runs, int count, FILE *out)
+{
+    char text[SAID_BYTES];
+    struct table table;
+    for (int i = 0; i < count; i++) {
+        judge_run(&runs[i], text, sizeof text);
+        fprintf(out, "%s%s: %s\n", i > 0 ? "\n" : "", run_name(&runs[i]), text);
+        for (int b = 0; b < BADGES; b++) {
+            if (badge(&runs[i], b, text, sizeof text))
+                fprintf(out, "  %s\n", text);
+        }
+        for (int s = 0; s < section_count; s++) {
+            text[0] = '\0';
+            sections[s].say(&runs[i], text, sizeof text);
+            fprintf(out, "\n%s\n%s\n", sections[s].title, text);
+            sections[s].list(&runs[i], &table);
+            if (table.count > 0)
+                table_text(&table, out);
+            table_close(&table);
+        }
+    }
+}
+
+void write_csv(const struct run *runs, int count, FILE *out)
+{
+    struct table table;
+    table_csv_head(out);
+    for (int i = 0; i < count; i++) {
+        const char *name = run_name(&runs[i]);
+        list_runs(&runs[i], 1, &table);
+        table_csv(&table, name, out);
+        table_close(&table);
+        list_losses(&runs[i], &table);
+        table_csv(&table, name, out);
+        table_close(&table);
+        for (int s = 0; s < section_count; s++) {
+            sections[s].list(&runs[i], &table);
+            table_csv(&table, name, out);
+            table_close(&table);
+        }
+    }
+}
