@@ -291,6 +291,7 @@ uint64_t eki_hash_text(uint64_t hash, const char *text);
 
 /* A value of a choice that comes with a chunk, such as counter:16. */
 #define EKI_CHUNK_MOST 1048576
+#define EKI_CHUNK_GUIDED (EKI_CHUNK_MOST + 1) /* as what is left tells */
 #define EKI_CHUNK_SHIFT 8
 static inline int eki_chunked(int value, int chunk)
 {

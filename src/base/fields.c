@@ -11,11 +11,14 @@ enum {
     VALUE_SHOWN = 200    /* of a longer one: what is allowed must still fit */
 };
 
-/* Bytes of the name with the colon; 0: it comes with no chunk. */
+/* Bytes of the name with the colon; 0: it comes with no chunk, or with just the
+ * one of its value. */
 static size_t stem_bytes(const struct eki_choice *choice)
 {
     const char *colon = strchr(choice->name, ':');
-    return colon ? (size_t)(colon + 1 - choice->name) : 0;
+    return colon && eki_chunk_of(choice->value) == 1
+               ? (size_t)(colon + 1 - choice->name)
+               : 0;
 }
 
 static bool is_value_of(const struct eki_choice *choice, int value)

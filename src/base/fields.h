@@ -21,7 +21,8 @@ const struct eki_choice *eki_choice_of(const struct eki_choice *choices,
 /*
  * A choice may come with a chunk, such as counter:16: behind the row of
  * "counter" stands one of the same value whose name has a colon and what is
- * allowed.  The value is then eki_chunked(); counter:1 is counter.
+ * allowed.  The value is then eki_chunked(); counter:1 is counter.  The row of
+ * a chunk that has a word for a name has that value.
  */
 
 /* The value of TEXT (BYTES long), a name or one with a chunk; false: none. */

@@ -176,10 +176,13 @@ static const struct eki_option table[] = {
             {"node", EK_STEAL_NODE}, {"none", EK_STEAL_NONE},
             {"counter", EK_STEAL_COUNTER},
             {"counter:1...1048576", EK_STEAL_COUNTER},
+            {"counter:guided",
+             EK_STEAL_COUNTER | EKI_CHUNK_MOST << EKI_CHUNK_SHIFT},
             {"hpdc12", EK_STEAL_HPDC12}, {"hpdc12-one", EK_STEAL_HPDC12_ONE}),
      SCHEDULE(steal),
-     HELP("whom a worker without work asks; counter:N deals N tasks at a time; "
-          "the variable takes a list of [collection:]policy[@iterations]")},
+     HELP("whom a worker without work asks; counter:N deals N tasks at a time, "
+          "counter:guided as what is left tells, to a node; the variable takes "
+          "a list of [collection:]policy[@iterations]")},
     {FIELD(progress), AGREED,
      CHOICE({"auto", EK_PROGRESS_AUTO}, {"polling", EK_PROGRESS_POLLING},
             {"server", EK_PROGRESS_SERVER}),

@@ -69,6 +69,16 @@ struct eki_node_words {
     /* Written by whoever draws from the counter on the node of rank 0: the
      * next number. */
     _Alignas(EKI_LINE) _Atomic uint64_t draw;
+
+    /* The stock of the node (protocol/stock.h), in seeds; cumulative.  Written
+     * by whoever takes: */
+    _Alignas(EKI_LINE) _Atomic uint64_t stock_taken;
+    _Atomic uint64_t stock_copied;
+    /* ... by the server that fills: */
+    _Alignas(EKI_LINE) _Atomic uint64_t stock_filled;
+    _Atomic uint64_t stock_drawn; /* nothing more comes in this phase */
+    /* ... by a worker that lets its server draw, then by that server. */
+    _Atomic uint64_t stock_drawing; /* a rank draws for the node */
 };
 
 /* An error of each of two phases, by parity. */

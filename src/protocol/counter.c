@@ -4,6 +4,7 @@
 #include "engine/decode.h"
 #include "protocol/copies.h"
 #include "protocol/numbers.h"
+#include "protocol/stock.h"
 #include "protocol/table.h"
 
 static struct eki_counter *counter_of(struct eki_protocol *protocol)
@@ -29,7 +30,10 @@ static bool enter_counter(struct eki_protocol *protocol,
     struct eki_counter *counter = counter_of(protocol);
     const struct eki_topology *topology = protocol->engine->topology;
     (void)now;
-    counter->chunk = phase->chunk > 0 ? phase->chunk : 1;
+    bool is_guided = phase->chunk == EKI_CHUNK_GUIDED;
+    counter->chunk = phase->chunk > 0 && !is_guided ? phase->chunk : 1;
+    /* On one node a draw costs no message. */
+    counter->is_guided = is_guided && !protocol->engine->alone;
     counter->is_used = protocol->engine->elsewhere == protocol;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->is_void, false, memory_order_relaxed);
@@ -59,10 +63,23 @@ static bool calls_counter(const struct eki_protocol *protocol,
                           uint64_t *due)
 {
     const struct eki_counter *counter = (const struct eki_counter *)protocol;
-    (void)awaits, (void)due;
+    (void)due;
+    if (eki_table_is_ready(counter) && counter->has_stock)
+        return eki_stock_calls(counter, awaits);
     /* relaxed: a hint. */
     return atomic_load_explicit(&counter->drawers[worker->here].state,
                                 memory_order_relaxed) != EKI_DRAW_OVER;
+}
+
+static enum eki_sought seek_counter(struct eki_protocol *protocol,
+                                    struct ek_worker *worker,
+                                    const struct eki_victim *victim,
+                                    uint64_t now)
+{
+    struct eki_counter *counter = counter_of(protocol);
+    if (eki_table_is_ready(counter) && counter->has_stock)
+        return eki_stock_take(counter, worker);
+    return eki_drawer_seek(protocol, worker, victim, now);
 }
 
 /* Send what a worker wants; false: no buffer. */
@@ -76,6 +93,17 @@ static bool send_want(struct eki_counter *counter, const struct eki_note *note)
     return true;
 }
 
+/* Rank 0 draws for its node. */
+static void draw_own(struct eki_counter *counter, struct eki_drawer *drawer)
+{
+    int count;
+    int64_t number = eki_numbers_draw(counter, drawer->chunk, &count);
+    drawer->end = number + count;
+    eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
+    /* relaxed: a count only. */
+    atomic_fetch_sub_explicit(&counter->wants, 1, memory_order_relaxed);
+}
+
 /* Ask for a number, if the worker wants one; false: no buffer. */
 static bool send_draw(struct eki_counter *counter,
                       const struct ek_worker *worker)
@@ -85,6 +113,10 @@ static bool send_draw(struct eki_counter *counter,
     if (atomic_load_explicit(&drawer->state, memory_order_acquire) !=
         EKI_DRAW_ASK)
         return true;
+    if (worker->engine->topology->rank == 0) {
+        draw_own(counter, drawer);
+        return true;
+    }
     struct eki_note note = {EKI_KIND_DRAW, 0, worker->id, drawer->chunk, 0};
     if (!send_want(counter, &note))
         return false;
@@ -175,9 +207,7 @@ static bool grant(void *context, void *item)
     struct eki_note note = {message->head.kind, wish->rank, wish->worker, -1,
                             0};
     if (is_draw)
-        /* relaxed: only the number counts. */
-        note.first = (int64_t)atomic_fetch_add_explicit(
-            &engine->node->draw, (uint64_t)wish->chunk, memory_order_relaxed);
+        note.first = eki_numbers_draw(counter, wish->chunk, &note.detail);
     int64_t count = is_draw ? 0 : eki_copies_fill(counter, wish, message->body);
     eki_note_write(message, &note, NULL, count, engine->slot_bytes);
     eki_exchange_post(&engine->exchange, message, wish->rank);
@@ -194,6 +224,9 @@ static void step_counter(struct eki_protocol *protocol, uint64_t now)
     if (eki_table_is_ready(counter))
         eki_queue_serve(&counter->wishes, grant, counter);
     send_wants(counter);
+    /* What is drawn may have to be fetched. */
+    if (eki_stock_step(counter))
+        send_wants(counter);
 }
 
 /* NUMBER or FETCHED, to a worker that waits for just that, from whom it has
@@ -219,7 +252,9 @@ static bool number_fits(const struct eki_counter *counter,
                    EKI_DRAW_ASKED) &&
                eki_fits_one(&decode, "source", head->source, 0) &&
                eki_fits(&decode, "number", head->first, 0,
-                        INT64_MAX - EKI_CHUNK_MOST);
+                        INT64_MAX - EKI_CHUNK_MOST) &&
+               eki_fits(&decode, "count", head->detail, drawer->chunk,
+                        EKI_CHUNK_MOST);
     /* relaxed: written by this server. */
     return eki_fits_one(
                &decode, "state of the worker",
@@ -245,7 +280,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     if (message->head.kind == EKI_KIND_NUMBER) {
         engine->in_vain -=
             message->head.first < counter->table[topology->size].first;
-        drawer->end = message->head.first + drawer->chunk;
+        drawer->end = message->head.first + message->head.detail;
         eki_drawer_set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }
@@ -308,7 +343,7 @@ const struct eki_protocol_ops eki_counter_ops = {.name = "counter",
                                                  .enter = enter_counter,
                                                  .take = take_counter,
                                                  .step = step_counter,
-                                                 .seek = eki_drawer_seek,
+                                                 .seek = seek_counter,
                                                  .cancel = cancel_counter,
                                                  .calls = calls_counter};
 

@@ -8,7 +8,7 @@
  *     rank 0 -> ranks     TABLE    where each rank's numbers begin, in pieces;
  *                                  empty: the counter does not open
  *     rank -> rank 0      DRAW     the next numbers, from other nodes
- *     rank 0 -> rank      NUMBER   the first of them
+ *     rank 0 -> rank      NUMBER   the first of them, and how many
  *     rank -> holder      FETCH    the seed of a number
  *     holder -> rank      FETCHED  that seed, and copies of those behind it
  *
@@ -18,6 +18,8 @@
  * A draw takes a chunk of numbers, which its worker runs in order; DRAW and
  * FETCH say of how many.  Who has short tasks draws several from another node,
  * and the next ones before it runs the last.
+ *
+ * If draws are guided, a node draws as what is left tells: stock.h.
  *
  * Numbers are drawn from a word of the node of rank 0, from elsewhere by a
  * message.  Seeds of a rank that are one run of indices need not be fetched.
@@ -65,7 +67,7 @@ struct eki_cursor {
     int here;                /* worker that holds it */
 };
 
-/* A worker's side. */
+/* A worker's side; the first one's is the server's where it fills a stock. */
 struct eki_drawer {
     /* Written by the worker and the server in turn: whose turn it is, the
      * state says. */
@@ -104,7 +106,10 @@ struct eki_counter {
     struct eki_drawer *drawers; /* [workers_here] */
     unsigned char *copies;      /* two of each; NULL: nobody has fetched */
     int chunk;                  /* numbers that one draw takes */
-    bool is_used;               /* by this rank in this phase */
+    bool is_guided;             /* ... at least, a part of what is left */
+    bool
+        has_stock; /* written before the table is ready: workers take from it */
+    bool is_used;  /* by this rank in this phase */
     bool seeds_sent;
     bool has_own;          /* rank 0 has told what it knows of this rank */
     _Atomic bool is_ready; /* the table is complete */
@@ -113,6 +118,8 @@ struct eki_counter {
     int known;   /* entries heard: of SEEDS (rank 0), of TABLE (others) */
     int tell;    /* rank 0: rank to tell next ... */
     int tell_at; /* ... from this entry on */
+    uint64_t stock_free;     /* seeds of the stock that were copied, and those
+                                before them */
     struct eki_queue wishes; /* struct eki_wish */
     /* Written by workers that want something and by the server: what is not
      * sent yet.  Away from what every step reads. */
@@ -151,6 +158,23 @@ static inline void eki_drawer_set_fetch(struct eki_drawer *drawer,
      * and what came. */
     atomic_store_explicit(&drawer->fetch, (int)fetch, memory_order_release);
 }
+
+/* How many seeds from NUMBER of RANK on are here by now, EKI_BATCH_MAX at most,
+ * or can be made; if none is, DRAWER fetches them. */
+int64_t eki_drawer_look(struct eki_counter *counter, struct eki_drawer *drawer,
+                        int rank, int64_t number);
+/* Seed NUMBER, of RANK, which is here, to SLOT. */
+void eki_drawer_fill(const struct eki_counter *counter,
+                     struct eki_drawer *drawer, int rank, int64_t number,
+                     struct eki_slot *slot);
+/* Who uses copies fetches WANTED behind them, or more, of the same RANK, unless
+ * each number is fetched by itself. */
+void eki_drawer_fetch_ahead(struct eki_counter *counter,
+                            struct eki_drawer *drawer, int rank, int64_t number,
+                            int64_t wanted);
+/* Let the server ask for CHUNK numbers, for WORKER. */
+void eki_drawer_ask(struct eki_counter *counter, struct ek_worker *worker,
+                    struct eki_drawer *drawer, int64_t chunk);
 
 /* The worker has nothing to do (engine/protocol.h, seek). */
 enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,

@@ -33,29 +33,26 @@ static bool is_same_node(const struct eki_engine *engine)
     return engine->topology->node == engine->topology->node_of_rank[0];
 }
 
-/* The server is to send something for WORKER, who may run tasks meanwhile. */
-static void count_want(struct eki_counter *counter, struct ek_worker *worker)
+/* The server is to send something. */
+static void count_want(struct eki_counter *counter)
 {
-    worker->batch.wants_server = true;
     /* relaxed: see send_wants(). */
     atomic_fetch_add_explicit(&counter->wants, 1, memory_order_relaxed);
 }
 
 /* Let the server fetch WANTED seeds from NUMBER on, or more. */
-static void want_seeds(struct eki_counter *counter, struct ek_worker *worker,
+static void want_seeds(struct eki_counter *counter, struct eki_drawer *drawer,
                        int64_t number, int64_t wanted)
 {
-    struct eki_drawer *drawer = &counter->drawers[worker->here];
     drawer->wanted_from = number;
     drawer->wanted = (int)wanted;
     eki_drawer_set_fetch(drawer, EKI_FETCH_WANT);
-    count_want(counter, worker);
+    count_want(counter);
 }
 
-/* Seed NUMBER, of RANK, which is here or has a copy here, to SLOT. */
-static void fill_slot(const struct eki_counter *counter,
-                      struct eki_drawer *drawer, int rank, int64_t number,
-                      struct eki_slot *slot)
+void eki_drawer_fill(const struct eki_counter *counter,
+                     struct eki_drawer *drawer, int rank, int64_t number,
+                     struct eki_slot *slot)
 {
     const struct eki_slot *copy = eki_copies_find(counter, drawer, number);
     int64_t j = number - counter->table[rank].first;
@@ -95,18 +92,15 @@ static void push_seeds(const struct eki_counter *counter,
     struct eki_drawer *drawer = &counter->drawers[worker->here];
     struct eki_local *local = &worker->local;
     for (int64_t i = 0; i < count; i++)
-        fill_slot(
+        eki_drawer_fill(
             counter, drawer, rank, number + i,
             eki_slot_at(local->stack_top, count - 1 - i, local->slot_bytes));
     local->stack_top += count * local->slot_bytes;
 }
 
-/* How many seeds from NUMBER on, of RANK, are here by now; if none is, they are
- * fetched. */
-static int64_t look_for(struct eki_counter *counter, struct ek_worker *worker,
+int64_t eki_drawer_look(struct eki_counter *counter, struct eki_drawer *drawer,
                         int rank, int64_t number)
 {
-    struct eki_drawer *drawer = &counter->drawers[worker->here];
     int64_t count = are_here(counter, drawer, rank, number);
     if (count > 0)
         return count;
@@ -119,23 +113,31 @@ static int64_t look_for(struct eki_counter *counter, struct ek_worker *worker,
         count = are_here(counter, drawer, rank, number);
     }
     if (count == 0 && fetch == EKI_FETCH_FREE)
-        want_seeds(counter, worker, number, drawer->end - number);
+        want_seeds(counter, drawer, number, drawer->end - number);
     return count;
 }
 
-/* Who runs copies fetches those behind them, of the same RANK, unless each
- * number is fetched by itself. */
-static void fetch_ahead(struct eki_counter *counter, struct ek_worker *worker,
-                        int rank, int64_t number)
+void eki_drawer_fetch_ahead(struct eki_counter *counter,
+                            struct eki_drawer *drawer, int rank, int64_t number,
+                            int64_t wanted)
 {
-    const struct eki_drawer *drawer = &counter->drawers[worker->here];
     int64_t next = drawer->copied_from + drawer->copied;
     /* relaxed: nobody else leaves FREE. */
     if (drawer->copied > 1 && next < counter->table[rank + 1].first &&
         eki_copies_find(counter, drawer, number) &&
         atomic_load_explicit(&drawer->fetch, memory_order_relaxed) ==
             EKI_FETCH_FREE)
-        want_seeds(counter, worker, next, 1);
+        want_seeds(counter, drawer, next, wanted);
+}
+
+void eki_drawer_ask(struct eki_counter *counter, struct ek_worker *worker,
+                    struct eki_drawer *drawer, int64_t chunk)
+{
+    drawer->chunk = (int)chunk;
+    worker->counts.tries++;
+    worker->batch.wants_server = true;
+    eki_drawer_set(drawer, EKI_DRAW_ASK);
+    count_want(counter);
 }
 
 /* Let the server ask for the next numbers: of short tasks several, because the
@@ -149,10 +151,8 @@ static void ask_numbers(struct eki_counter *counter, struct ek_worker *worker,
     int several = (int)(DRAWN_NS / (ns > 0 ? ns : 1));
     if (several > EKI_BATCH_MAX)
         several = EKI_BATCH_MAX;
-    drawer->chunk = several > counter->chunk ? several : counter->chunk;
-    worker->counts.tries++;
-    eki_drawer_set(drawer, EKI_DRAW_ASK);
-    count_want(counter, worker);
+    eki_drawer_ask(counter, worker, drawer,
+                   several > counter->chunk ? several : counter->chunk);
 }
 
 /* Whether to ask while the numbers drawn last are run: where they are so short
@@ -162,6 +162,16 @@ static bool asks_ahead(const struct eki_counter *counter,
 {
     return !is_same_node(worker->engine) &&
            worker->batch.task_ns * (uint64_t)counter->chunk < DRAWN_NS;
+}
+
+/* The server is to fetch something for the worker, maybe. */
+static void note_fetch(struct ek_worker *worker,
+                       const struct eki_drawer *drawer)
+{
+    /* relaxed: nobody else leaves FREE. */
+    worker->batch.wants_server |=
+        atomic_load_explicit(&drawer->fetch, memory_order_relaxed) ==
+        EKI_FETCH_WANT;
 }
 
 /* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
@@ -179,7 +189,8 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
     if (drawer->end > all)
         drawer->end = all;
     int rank = eki_numbers_holder(counter, number);
-    int64_t count = look_for(counter, worker, rank, number);
+    int64_t count = eki_drawer_look(counter, drawer, rank, number);
+    note_fetch(worker, drawer);
     if (count == 0) {
         eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
         return false;
@@ -192,7 +203,8 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
     }
     push_seeds(counter, worker, rank, number, count);
     eki_worker_steals(worker, drawer->asked_at);
-    fetch_ahead(counter, worker, rank, number);
+    eki_drawer_fetch_ahead(counter, drawer, rank, number, 1);
+    note_fetch(worker, drawer);
     if (number + count < drawer->end) {
         eki_drawer_set_number(drawer, number + count, EKI_DRAW_NUMBER);
         return true;
@@ -228,11 +240,9 @@ enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
         }
         worker->counts.tries++;
         drawer->asked_at = now;
-        /* relaxed: only the number counts. */
-        number = (int64_t)atomic_fetch_add_explicit(&engine->node->draw,
-                                                    (uint64_t)counter->chunk,
-                                                    memory_order_relaxed);
-        drawer->end = number + counter->chunk;
+        int count;
+        number = eki_numbers_draw(counter, counter->chunk, &count);
+        drawer->end = number + count;
     } else {
         /* relaxed: ordered by the acquire above. */
         number = atomic_load_explicit(&drawer->number, memory_order_relaxed);

@@ -121,6 +121,28 @@ void eki_numbers_assign(struct eki_counter *counter)
     table[size] = (struct eki_seeds){.first = next, .function = -1};
 }
 
+/* How many from NUMBER on are guided to a node: half of what there is left for
+ * each. */
+static int64_t guided_count(const struct eki_counter *counter, int64_t number)
+{
+    const struct eki_topology *topology = counter->protocol.engine->topology;
+    int64_t left = counter->table[topology->size].first - number;
+    int64_t count = left / (2 * topology->nodes);
+    return count < EKI_CHUNK_MOST ? count : EKI_CHUNK_MOST;
+}
+
+int64_t eki_numbers_draw(const struct eki_counter *counter, int chunk,
+                         int *count)
+{
+    _Atomic uint64_t *next = &counter->protocol.engine->node->draw;
+    /* relaxed, both: only the number counts; it may be a later one. */
+    int64_t number = (int64_t)atomic_load_explicit(next, memory_order_relaxed);
+    int64_t guided = counter->is_guided ? guided_count(counter, number) : 0;
+    *count = guided > chunk ? (int)guided : chunk;
+    return (int64_t)atomic_fetch_add_explicit(next, (uint64_t)*count,
+                                              memory_order_relaxed);
+}
+
 int eki_numbers_holder(const struct eki_counter *counter, int64_t number)
 {
     const struct eki_seeds *table = counter->table;

@@ -11,6 +11,10 @@ struct eki_seeds eki_numbers_gather(struct eki_counter *counter);
 /* Rank 0: counts become first numbers; entry `size` of the table is their sum.
  */
 void eki_numbers_assign(struct eki_counter *counter);
+/* The first of the next numbers, at least CHUNK, *COUNT of them: as many, or as
+ * are guided. */
+int64_t eki_numbers_draw(const struct eki_counter *counter, int chunk,
+                         int *count);
 /* The rank that holds NUMBER, which is less than the sum. */
 int eki_numbers_holder(const struct eki_counter *counter, int64_t number);
 /* Whether NUMBER is that of a seed of this rank, as its table says. */

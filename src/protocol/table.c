@@ -6,10 +6,24 @@
 #include "protocol/table.h"
 
 #include "engine/decode.h"
+#include "engine/offers.h"
 #include "protocol/numbers.h"
+
+/* Whether tasks of all ranks of the node may run here: all have entered the
+ * phase, because they have told what they hold. */
+static bool is_node_alike(const struct eki_counter *counter)
+{
+    const struct eki_engine *engine = counter->protocol.engine;
+    for (int i = 0; i < engine->topology->node_ranks; i++) {
+        if (!eki_is_alike(engine, eki_words_of(engine, engine->first_local[i])))
+            return false;
+    }
+    return true;
+}
 
 static void set_ready(struct eki_counter *counter)
 {
+    counter->has_stock = counter->is_guided && is_node_alike(counter);
     /* release: pairs with the acquire in eki_table_is_ready(): the table is
      * filled. */
     atomic_store_explicit(&counter->is_ready, true, memory_order_release);

@@ -69,6 +69,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     port->told = EKI_SIM_NOBODY;
     port->is_starved = port->is_answering = false;
     bool was_held = eki_is_held(engine);
+    uint64_t filled = eki_glance(&engine->node->stock_filled);
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
     if (is_timed)
         rank->decision_ns += eki_clock_cpu_ns() - start;
@@ -82,6 +83,8 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (was_held && !eki_is_held(engine))
         let_go(sim, rank);
     wake_told(sim, rank, ns);
+    if (filled != eki_glance(&engine->node->stock_filled))
+        eki_sim_wake_workers(sim, rank->topology.node);
     if (engine->waves.forwarded && !rank->is_forwarded) {
         rank->is_forwarded = true;
         eki_sim_wake_node(sim, rank->topology.node);

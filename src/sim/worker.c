@@ -275,10 +275,12 @@ static enum eki_step step_on(struct eki_sim *sim, struct eki_sim_worker *worker,
     do {
         int steal_from = inner->search.steal_from;
         int64_t taken = eki_lineup_taken(&rank->engine->lineup);
+        uint64_t stock = eki_glance(&rank->engine->node->stock_taken);
         step =
             eki_worker_step(inner, eki_sim_clock(sim, rank) + (uint64_t)*ahead);
         eki_sim_note_visible(sim, worker);
-        if (taken != eki_lineup_taken(&rank->engine->lineup))
+        if (taken != eki_lineup_taken(&rank->engine->lineup) ||
+            stock != eki_glance(&rank->engine->node->stock_taken))
             *ahead += atomic_ns(sim, &rank->line_free) + sim->machine.probe;
         if (step != EKI_STEP_AGAIN)
             break;

@@ -26,6 +26,7 @@
 #include "protocol/counter.c"
 #include "protocol/drawer.c"
 #include "protocol/numbers.c"
+#include "protocol/stock.c"
 #include "protocol/table.c"
 
 enum {

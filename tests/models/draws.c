@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * draws: a worker of another node that draws the seeds of rank 0, and its
- * server, which asks for the numbers and fetches the seeds: eki_drawer_seek()
+ * server, which asks for the numbers and fetches the seeds: seek_counter()
  * against send_wants() and what take_answer() does (protocol/counter.c).
  *
  * NEAR: the worker is on the node of rank 0, and draws itself.  CHUNK: numbers
- * of one draw.
+ * of one draw.  STOCK: draws are guided, and the server fills a stock: what
+ * eki_stock_take() and eki_stock_step() do (protocol/stock.c).
  *
  * Checked: the table, a number or a seed is there before the worker uses it, a
  * wish before the server sends it; every wish is sent once, every seed runs
@@ -19,6 +20,11 @@
 #ifndef CHUNK
 #define CHUNK 1
 #endif
+#ifdef STOCK
+#define PHASE_CHUNK EKI_CHUNK_GUIDED
+#else
+#define PHASE_CHUNK CHUNK
+#endif
 #define WORLD_PROTOCOL
 #include "world.h"
 
@@ -30,6 +36,7 @@ static struct eki_slot copies[2][2]; /* two buffers of a message */
 #include "protocol/counter.c"
 #include "protocol/drawer.c"
 #include "protocol/numbers.c"
+#include "protocol/stock.c"
 #include "protocol/table.c"
 
 enum {
@@ -87,7 +94,12 @@ static void prepare(void)
     engine->elsewhere = &counter.protocol;
     next = 0;
     has_sent = false;
-    enter_counter(&counter.protocol, &(struct eki_phase){.chunk = CHUNK}, 0);
+    engine->phase = 1; /* words are 0 before */
+    /* relaxed: nobody is about. */
+    atomic_store_explicit(&world_workers[0].words->phase, 1,
+                          memory_order_relaxed);
+    enter_counter(&counter.protocol, &(struct eki_phase){.chunk = PHASE_CHUNK},
+                  0);
 }
 
 /* What rank 0 tells when it has heard of all seeds. */
@@ -116,6 +128,8 @@ static void answer_fetch(void)
 static void serve(void)
 {
     send_wants(&counter);
+    if (eki_stock_step(&counter))
+        send_wants(&counter);
     if (!has_sent)
         return;
     has_sent = false;
@@ -132,7 +146,7 @@ static void serve(void)
 static bool draw(void)
 {
     struct ek_worker *worker = &world_workers[0];
-    if (eki_drawer_seek(&counter.protocol, worker, NULL, 0) != EKI_SOUGHT_FOUND)
+    if (seek_counter(&counter.protocol, worker, NULL, 0) != EKI_SOUGHT_FOUND)
         return false;
     world_run_all(worker);
     return true;

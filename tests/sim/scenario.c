@@ -110,7 +110,8 @@ static void draw_policies(struct eki_random *random,
         EK_STEAL_NONE, EK_STEAL_COUNTER, EK_STEAL_HPDC12, EK_STEAL_HPDC12_ONE);
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
-            EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 3, 16, 100));
+            EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 16, 100,
+                                        EKI_CHUNK_GUIDED, EKI_CHUNK_GUIDED));
     plan->on_failure = (ek_on_failure_policy)draw(random, 2);
     plan->order = (enum eki_order)PICK(random, EKI_ORDER_LONGEST,
                                        EKI_ORDER_LONGEST, EKI_ORDER_EXECUTED,

@@ -107,7 +107,7 @@ static int64_t below(int64_t n)
 
 /* Options whose values are drawn: for each collection, and each iteration. */
 struct choice {
-    const char *option, *words[8];
+    const char *option, *words[9];
 };
 static const struct choice once[] = {
     {"deque", {"atomic", "locked"}},
@@ -125,7 +125,8 @@ enum {
 };
 static const struct choice often[OFTEN] = {
     {"steal",
-     {"random", "hpdc12", "near", "none", "counter", "counter:16", "node"}},
+     {"random", "hpdc12", "near", "none", "counter", "counter:16",
+      "counter:guided", "node"}},
     {"order", {"longest", "executed", "ascending", "reversed"}},
     [ON_FAILURE] = {"on_failure", {"stop", "continue"}},
     [RESTORE] = {"restore",

@@ -70,14 +70,22 @@ static inline void tell_counts(struct lone *lone, int64_t mine, int64_t theirs)
     tell_table(lone, table, 0, 3);
 }
 
-/* A message about NUMBER for, or from, WORKER. */
-static inline void tell_number(struct lone *lone, int kind, int worker,
-                               int64_t number)
+/* A message about COUNT seeds from NUMBER on for, or from, WORKER. */
+static inline void tell_numbers(struct lone *lone, int kind, int worker,
+                                int64_t number, int count)
 {
     struct eki_message *message = lone_message(lone, kind);
     message->head.worker = worker;
     message->head.first = number;
+    message->head.detail = count;
     lone_serve(lone);
+}
+
+/* Likewise, about one. */
+static inline void tell_number(struct lone *lone, int kind, int worker,
+                               int64_t number)
+{
+    tell_numbers(lone, kind, worker, number, 1);
 }
 
 /* Rank 1 with seeds 10, 11; rank 0 has three before them. */

@@ -7,9 +7,9 @@
 #include "check.h"
 
 /* What is allowed of some options. */
-#define STEALS                                                         \
-    "random, near, node, none, counter, counter:1...1048576, hpdc12, " \
-    "hpdc12-one"
+#define STEALS                                                 \
+    "random, near, node, none, counter, counter:1...1048576, " \
+    "counter:guided, hpdc12, hpdc12-one"
 #define RESTORES                                    \
     "original, retain, centralized, hierarchical, " \
     "centralized-hpdc12, hierarchical-hpdc12, auto"

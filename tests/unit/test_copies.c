@@ -106,7 +106,7 @@ static void draw_chunk(struct lone *lone)
     CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
     lone_serve(lone);
     CHECK_EQ_INT(lone_sent_of(lone, EKI_KIND_DRAW)->head.detail, 4);
-    tell_number(lone, EKI_KIND_NUMBER, 1, 1);
+    tell_numbers(lone, EKI_KIND_NUMBER, 1, 1, 4);
     CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
     lone_serve(lone);
     const struct eki_message *fetch = lone_sent_of(lone, EKI_KIND_FETCH);

@@ -186,7 +186,7 @@ static void short_tasks_are_drawn_ahead(struct lone *lone)
     lone_serve(lone);
     CHECK_EQ_INT(lone_sent_of(lone, EKI_KIND_DRAW)->head.detail, 4);
     lone_forget(lone);
-    tell_number(lone, EKI_KIND_NUMBER, 1, 3);
+    tell_numbers(lone, EKI_KIND_NUMBER, 1, 3, 4);
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_AGAIN);
     CHECK(lone_worker(lone)->batch.wants_server);
     lone_serve(lone);
@@ -227,6 +227,61 @@ static void draws_of_others_say_how_many(struct lone *lone)
     struct eki_error error = lone_end(lone);
     CHECK_EQ_INT(error.status, EK_ERR_MPI);
     CHECK_HAS_TEXT(error.text, "draw: chunk is 0; allowed: 1 ... 1048576");
+}
+
+/* Half of what is left for each of two nodes, or more where so many are wanted;
+ * rank 0 draws for its own node in between. */
+static void draws_are_guided(struct lone *lone)
+{
+    static const int chunks[] = {1, 1, 20, 1}, counts[] = {10, 7, 20, 1};
+    uint64_t ran[1];
+    int64_t first = 0;
+    make(lone, 0, 3, 10);
+    enter_chunks(lone, EKI_CHUNK_GUIDED);
+    tell_seeds(lone, (struct eki_seeds){.first = 37, .function = -1});
+    lone_forget(lone);
+    for (int i = 0; i < 4; i++) {
+        lone_message(lone, EKI_KIND_DRAW)->head.detail = chunks[i];
+        lone_serve(lone);
+        const struct eki_message *number =
+            lone_sent_only(lone, EKI_KIND_NUMBER);
+        CHECK_EQ_INT(number->head.first, first);
+        CHECK_EQ_INT(number->head.detail, counts[i]);
+        first += counts[i];
+    }
+    lone_forget(lone);
+    CHECK_EQ_INT(lone_run(lone, ran, 1), 0);
+    lone_serve(lone);
+    const struct eki_message *fetch = lone_sent_only(lone, EKI_KIND_FETCH);
+    CHECK_EQ_INT(fetch->head.first, first);
+    CHECK_EQ_INT(fetch->head.detail, 1);
+}
+
+/* Its server puts what it drew where workers take it, in order. */
+static void stock_is_filled_and_taken(struct lone *lone)
+{
+    uint64_t ran[4];
+    make(lone, 1, 4, 10);
+    enter_chunks(lone, EKI_CHUNK_GUIDED);
+    lone_serve(lone);
+    tell_counts(lone, 3, 4);
+    lone_forget(lone);
+    CHECK_EQ_INT(lone_run(lone, ran, 4), 0);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_sent_of(lone, EKI_KIND_DRAW)->head.detail, 1);
+    tell_numbers(lone, EKI_KIND_NUMBER, 1, 3, 3);
+    CHECK_EQ_INT(lone_run(lone, ran, 4), 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ_INT(ran[i], 10 + i);
+    CHECK(eki_worker_calls(lone_worker(lone)));
+    lone_forget(lone);
+    lone_serve(lone);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_DRAW), 1);
+    tell_numbers(lone, EKI_KIND_NUMBER, 1, 6, 5);
+    CHECK(!eki_worker_calls(lone_worker(lone)));
+    CHECK_EQ_INT(lone_run(lone, ran, 4), 1);
+    CHECK_EQ_INT(ran[0], 13);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 2);
 }
 
 static void number_beyond_the_last_seed_is_the_end(struct lone *lone)
@@ -376,6 +431,8 @@ int main(void)
     RUN_LONE(rank_1_draws_by_messages);
     RUN_LONE(chunk_beyond_the_last_seed_ends_there);
     RUN_LONE(draws_of_others_say_how_many);
+    RUN_LONE(draws_are_guided);
+    RUN_LONE(stock_is_filled_and_taken);
     RUN_LONE(number_beyond_the_last_seed_is_the_end);
     RUN_LONE(stop_before_the_counter_opens_makes_it_void);
     RUN_LONE(empty_table_makes_the_counter_void);

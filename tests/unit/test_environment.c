@@ -205,6 +205,9 @@ static void counter_comes_with_a_chunk(void)
         CHECK_HAS_TEXT(ek_error_message(), "counter, counter:1...1048576");
         CHECK_EQ_INT(options.steal, eki_chunked(EK_STEAL_COUNTER, 16));
     }
+    CHECK_OK(ek_options_set(&options, "steal", "counter:guided"));
+    CHECK_EQ_INT(options.steal,
+                 eki_chunked(EK_STEAL_COUNTER, EKI_CHUNK_GUIDED));
     CHECK_OK(ek_options_set(&options, "steal", "counter:1"));
     CHECK_EQ_INT(options.steal, EK_STEAL_COUNTER);
 
