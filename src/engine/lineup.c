@@ -13,6 +13,8 @@ enum {
     FORM_NS = 25,
     /* ... and this part of the last process at most. */
     FORM_PART = 256,
+    /* ... or this part, where the order alone is wanted of it. */
+    SORT_PART = 64,
     /* Of shorter tasks so much is taken at once. */
     TAKEN_NS = 20000,
     /* Classes of durations: 16 per octave. */
@@ -34,13 +36,19 @@ static int64_t count_slots_here(const struct eki_engine *engine)
     return count;
 }
 
+/* As long as the last process was, or as the load of an earlier run is. */
+static uint64_t expected_ns(const struct eki_engine *engine,
+                            const struct eki_phase *phase)
+{
+    return phase->load
+               ? phase->load->work_ns / (uint64_t)engine->topology->workers
+               : engine->process_ns;
+}
+
 static bool is_worth_it(const struct eki_engine *engine,
                         const struct eki_phase *phase)
 {
-    /* As long as the last process was, or as the load of an earlier run is. */
-    uint64_t ns =
-        phase->load ? phase->load->work_ns / (uint64_t)engine->topology->workers
-                    : engine->process_ns;
+    uint64_t ns = expected_ns(engine, phase);
     if (engine->setup.lines_up)
         return true;
     if (ns < TASKS_LEAST * TASK_LEAST_NS)
@@ -150,17 +158,35 @@ static bool has_few_long(const struct eki_engine *engine, int64_t count)
            eki_bin_ns(items[few - 1].slot->bin) < TASK_LEAST_NS;
 }
 
-bool eki_lineup_form(struct eki_engine *engine)
+/* Line up COUNT seeds, which stay where they lie; false: workers keep theirs.
+ */
+static bool line_up(struct eki_engine *engine, int64_t count)
 {
     struct eki_lineup *lineup = &engine->lineup;
-    /* Tasks may have been handed over meanwhile. */
-    int64_t count = lineup->is_due ? count_slots_here(engine) : 0;
     if (count == 0 || !reserve_items(lineup, count))
         return false;
     sort_seeds(engine);
     sum_left(lineup, count);
     /* Of unknown durations there is no order. */
-    if (lineup->items[0].left_ns == 0 || has_few_long(engine, count))
+    return lineup->items[0].left_ns != 0;
+}
+
+int64_t eki_lineup_sort(struct eki_engine *engine,
+                        const struct eki_phase *phase)
+{
+    int64_t count = count_slots_here(engine);
+    uint64_t most = expected_ns(engine, phase) / (FORM_NS * SORT_PART);
+    if (!engine->setup.lines_up && (uint64_t)count > most)
+        return 0;
+    return line_up(engine, count) ? count : 0;
+}
+
+bool eki_lineup_form(struct eki_engine *engine)
+{
+    struct eki_lineup *lineup = &engine->lineup;
+    /* Tasks may have been handed over meanwhile. */
+    int64_t count = lineup->is_due ? count_slots_here(engine) : 0;
+    if (!line_up(engine, count) || has_few_long(engine, count))
         return false;
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct eki_local *local = &engine->workers[here]->local;

@@ -45,6 +45,10 @@ static inline int64_t eki_lineup_taken(const struct eki_lineup *lineup)
 
 /* A phase is entered: see whether it pays to line its seeds up. */
 void eki_lineup_enter(struct eki_engine *engine, const struct eki_phase *phase);
+/* Without forming a lineup: the items of all seeds of the rank, in its order;
+ * how many.  0: it does not pay, or durations are not known. */
+int64_t eki_lineup_sort(struct eki_engine *engine,
+                        const struct eki_phase *phase);
 /* Line them up; false: workers keep theirs. */
 bool eki_lineup_form(struct eki_engine *engine);
 /* Bring the next task to the stack of WORKER, of short ones some; false: there

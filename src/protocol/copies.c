@@ -32,14 +32,15 @@ static int64_t seeds_at_once(const struct eki_engine *engine)
     return most < DRAWN_MOST * workers ? most : DRAWN_MOST * workers;
 }
 
-int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
-                          int64_t number, int chunk)
+int64_t eki_copies_behind(const struct eki_counter *counter, int64_t number,
+                          int chunk)
 {
     const struct eki_engine *engine = counter->protocol.engine;
     int64_t most = seeds_at_once(engine), room = eki_message_slots(engine);
     if (most < chunk)
         most = chunk < room ? chunk : room;
-    int64_t rest = counter->table[rank + 1].first - number;
+    int64_t rest =
+        counter->table[eki_numbers_entry(counter, number) + 1].first - number;
     return rest < most ? rest : most;
 }
 
@@ -47,9 +48,9 @@ int64_t eki_copies_fill(struct eki_counter *counter,
                         const struct eki_wish *wish, unsigned char *slots)
 {
     struct eki_engine *engine = counter->protocol.engine;
-    int rank = engine->topology->rank;
-    int64_t count = eki_copies_behind(counter, rank, wish->number, wish->chunk);
-    int64_t first = wish->number - counter->table[rank].first;
+    int entry = eki_numbers_entry(counter, wish->number);
+    int64_t count = eki_copies_behind(counter, wish->number, wish->chunk);
+    int64_t first = eki_numbers_place(counter, entry, wish->number);
     for (int64_t i = 0; i < count; i++)
         eki_numbers_copy(counter, first + i, &counter->cursor,
                          eki_slot_at(slots, i, engine->slot_bytes));

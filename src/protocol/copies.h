@@ -6,10 +6,10 @@
 
 #include "protocol/counter.h"
 
-/* How many seeds answer a FETCH of CHUNK: NUMBER, which RANK holds, and those
- * behind it; all of the chunk, if the message has room. */
-int64_t eki_copies_behind(const struct eki_counter *counter, int rank,
-                          int64_t number, int chunk);
+/* How many seeds answer a FETCH of CHUNK: NUMBER, and those behind it that its
+ * rank has, too; all of the chunk, if the message has room. */
+int64_t eki_copies_behind(const struct eki_counter *counter, int64_t number,
+                          int chunk);
 /* What WISH fetches, of this rank, with copies of those behind it. */
 int64_t eki_copies_fill(struct eki_counter *counter,
                         const struct eki_wish *wish, unsigned char *slots);

@@ -52,7 +52,7 @@ static bool enter_counter(struct eki_protocol *protocol,
     counter->cursor.at = NULL;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->wants, 0, memory_order_relaxed);
-    eki_table_enter(counter);
+    eki_table_enter(counter, phase);
     return true;
 }
 
@@ -262,9 +262,9 @@ static bool number_fits(const struct eki_counter *counter,
                EKI_FETCH_SENT) &&
            eki_fits_one(&decode, "source", head->source,
                         eki_numbers_holder(counter, drawer->wanted_from)) &&
-           eki_fits(&decode, "count", head->count, 1,
-                    eki_copies_behind(counter, head->source,
-                                      drawer->wanted_from, drawer->wanted));
+           eki_fits(
+               &decode, "count", head->count, 1,
+               eki_copies_behind(counter, drawer->wanted_from, drawer->wanted));
 }
 
 /* The answer to the wish of a worker here. */
@@ -278,8 +278,7 @@ static enum eki_taken take_answer(struct eki_counter *counter,
     int here = message->head.worker - topology->first_worker[topology->rank];
     struct eki_drawer *drawer = &counter->drawers[here];
     if (message->head.kind == EKI_KIND_NUMBER) {
-        engine->in_vain -=
-            message->head.first < counter->table[topology->size].first;
+        engine->in_vain -= message->head.first < eki_numbers_all(counter);
         drawer->end = message->head.first + message->head.detail;
         eki_drawer_set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
@@ -319,10 +318,7 @@ static void destroy_counter(struct eki_protocol *protocol)
 }
 
 static const struct eki_verb counter_verbs[] = {
-    {.name = "seeds",
-     .concerns = EKI_CONCERNS_ALL,
-     .body = EKI_BODY_ITEM,
-     .item_bytes = sizeof(struct eki_seeds)},
+    {.name = "seeds", .concerns = EKI_CONCERNS_ALL},
     {.name = "table", .concerns = EKI_CONCERNS_ALL},
     {.name = "draw", .party = EKI_PARTY_SENDER, .body = EKI_BODY_NONE},
     {.name = "number",
@@ -354,8 +350,9 @@ ek_status eki_counter_add(struct eki_engine *engine)
     if (counter) {
         counter->protocol.ops = &eki_counter_ops;
         counter->wishes = EKI_QUEUE(struct eki_wish, 64);
-        counter->table =
-            eki_alloc((size_t)topology->size + 1, sizeof *counter->table);
+        counter->table = eki_alloc_untouched(
+            ((size_t)EKI_SEED_CLASSES * (size_t)topology->size + 1) *
+            sizeof *counter->table);
         counter->starts = eki_alloc((size_t)topology->workers_here + 1,
                                     sizeof *counter->starts);
         counter->drawers = eki_alloc_lines((size_t)topology->workers_here *

@@ -50,9 +50,19 @@ enum eki_fetch {
 
 #define EKI_SEEDS_UNKNOWN -2
 
-/* What rank 0 tells of the seeds of a rank. */
+/* Where draws are guided, restored seeds are numbered class by class over all
+ * ranks, the longest first.  Where each task is drawn by itself, ranks that
+ * poll between tasks answer sooner if short ones run among the long ones.  A
+ * class has tasks of up to four times the same duration, and the last one all
+ * shorter ones. */
+#define EKI_SEED_CLASSES 4
+
+/* What rank 0 tells of the seeds of a rank, or of those of a class. */
 struct eki_seeds {
-    int64_t first; /* number of its first seed */
+    int64_t first; /* number of the first one */
+    /* What they take, with all whose numbers are larger, in ns; 1 each where
+     * that is not known. */
+    uint64_t work;
     /* All seeds are one run of indices from INDEX on: no need to fetch. */
     int64_t index;
     uint64_t number;  /* of the id of the first index */
@@ -101,8 +111,11 @@ struct eki_wish {
 /* One rank's view; written by the thread that enters, then by the server. */
 struct eki_counter {
     struct eki_protocol protocol;
-    struct eki_seeds *table;    /* [size + 1] */
-    int64_t *starts;            /* [workers_here + 1]: first seeds of workers */
+    struct eki_seeds *table; /* [classes][size], and one for the end */
+    struct eki_seeds own[EKI_SEED_CLASSES]; /* `first`: how many */
+    int classes;                            /* of seeds, in this phase */
+    int64_t sorted;  /* seeds here that are numbered as the lineup has them */
+    int64_t *starts; /* [workers_here + 1]: first seeds of workers */
     struct eki_drawer *drawers; /* [workers_here] */
     unsigned char *copies;      /* two of each; NULL: nobody has fetched */
     int chunk;                  /* numbers that one draw takes */
@@ -111,7 +124,6 @@ struct eki_counter {
         has_stock; /* written before the table is ready: workers take from it */
     bool is_used;  /* by this rank in this phase */
     bool seeds_sent;
-    bool has_own;          /* rank 0 has told what it knows of this rank */
     _Atomic bool is_ready; /* the table is complete */
     _Atomic bool is_void;  /* there will be none: seeds stay where they are */
     struct eki_cursor cursor; /* of the server */
@@ -159,19 +171,19 @@ static inline void eki_drawer_set_fetch(struct eki_drawer *drawer,
     atomic_store_explicit(&drawer->fetch, (int)fetch, memory_order_release);
 }
 
-/* How many seeds from NUMBER of RANK on are here by now, EKI_BATCH_MAX at most,
- * or can be made; if none is, DRAWER fetches them. */
+/* How many seeds from NUMBER of ENTRY on are here by now, EKI_BATCH_MAX at
+ * most, or can be made; if none is, DRAWER fetches them. */
 int64_t eki_drawer_look(struct eki_counter *counter, struct eki_drawer *drawer,
-                        int rank, int64_t number);
-/* Seed NUMBER, of RANK, which is here, to SLOT. */
+                        int entry, int64_t number);
+/* Seed NUMBER, of ENTRY, which is here, to SLOT. */
 void eki_drawer_fill(const struct eki_counter *counter,
-                     struct eki_drawer *drawer, int rank, int64_t number,
+                     struct eki_drawer *drawer, int entry, int64_t number,
                      struct eki_slot *slot);
-/* Who uses copies fetches WANTED behind them, or more, of the same RANK, unless
- * each number is fetched by itself. */
+/* Who uses copies fetches WANTED behind them, or more, of the same ENTRY,
+ * unless each number is fetched by itself. */
 void eki_drawer_fetch_ahead(struct eki_counter *counter,
-                            struct eki_drawer *drawer, int rank, int64_t number,
-                            int64_t wanted);
+                            struct eki_drawer *drawer, int entry,
+                            int64_t number, int64_t wanted);
 /* Let the server ask for CHUNK numbers, for WORKER. */
 void eki_drawer_ask(struct eki_counter *counter, struct ek_worker *worker,
                     struct eki_drawer *drawer, int64_t chunk);
@@ -183,8 +195,8 @@ enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
 
 extern const struct eki_protocol_ops eki_counter_ops;
 
-/* 32 bytes for each rank, 128 for each worker here; as much as two messages for
- * each once one has fetched. */
+/* 160 bytes for each rank, 128 for each worker here; as much as two messages
+ * for each once one has fetched. */
 ek_status eki_counter_add(struct eki_engine *engine);
 
 /* A broken invariant in words, or NULL; while nobody steps the engine. */

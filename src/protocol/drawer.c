@@ -51,31 +51,31 @@ static void want_seeds(struct eki_counter *counter, struct eki_drawer *drawer,
 }
 
 void eki_drawer_fill(const struct eki_counter *counter,
-                     struct eki_drawer *drawer, int rank, int64_t number,
+                     struct eki_drawer *drawer, int entry, int64_t number,
                      struct eki_slot *slot)
 {
     const struct eki_slot *copy = eki_copies_find(counter, drawer, number);
-    int64_t j = number - counter->table[rank].first;
-    if (counter->table[rank].function >= 0)
-        eki_numbers_make(counter, rank, j, slot);
+    int64_t j = eki_numbers_place(counter, entry, number);
+    if (counter->table[entry].function >= 0)
+        eki_numbers_make(counter, entry, j, slot);
     else if (copy)
         memcpy(slot, copy, counter->protocol.engine->slot_bytes);
     else
         eki_numbers_copy(counter, j, &drawer->cursor, slot);
 }
 
-/* How many of the numbers that were drawn, from NUMBER of RANK on, are here or
+/* How many of the numbers that were drawn, from NUMBER of ENTRY on, are here or
  * can be made; 0: the first must be fetched. */
 static int64_t are_here(const struct eki_counter *counter,
-                        const struct eki_drawer *drawer, int rank,
+                        const struct eki_drawer *drawer, int entry,
                         int64_t number)
 {
-    const struct eki_seeds *seeds = &counter->table[rank];
+    const struct eki_seeds *seeds = &counter->table[entry];
     int64_t end = drawer->end < seeds[1].first ? drawer->end : seeds[1].first;
     if (end - number > EKI_BATCH_MAX)
         end = number + EKI_BATCH_MAX;
-    if (seeds->function >= 0 ||
-        rank == counter->protocol.engine->topology->rank)
+    if (seeds->function >= 0 || eki_numbers_rank(counter, entry) ==
+                                    counter->protocol.engine->topology->rank)
         return end - number;
     int64_t i = number;
     while (i < end && eki_copies_find(counter, drawer, i))
@@ -83,25 +83,25 @@ static int64_t are_here(const struct eki_counter *counter,
     return i - number;
 }
 
-/* COUNT seeds of RANK, from NUMBER on, to the stack, the first one on top;
+/* COUNT seeds of ENTRY, from NUMBER on, to the stack, the first one on top;
  * there is room. */
 static void push_seeds(const struct eki_counter *counter,
-                       struct ek_worker *worker, int rank, int64_t number,
+                       struct ek_worker *worker, int entry, int64_t number,
                        int64_t count)
 {
     struct eki_drawer *drawer = &counter->drawers[worker->here];
     struct eki_local *local = &worker->local;
     for (int64_t i = 0; i < count; i++)
         eki_drawer_fill(
-            counter, drawer, rank, number + i,
+            counter, drawer, entry, number + i,
             eki_slot_at(local->stack_top, count - 1 - i, local->slot_bytes));
     local->stack_top += count * local->slot_bytes;
 }
 
 int64_t eki_drawer_look(struct eki_counter *counter, struct eki_drawer *drawer,
-                        int rank, int64_t number)
+                        int entry, int64_t number)
 {
-    int64_t count = are_here(counter, drawer, rank, number);
+    int64_t count = are_here(counter, drawer, entry, number);
     if (count > 0)
         return count;
     /* acquire: pairs with the release in eki_drawer_set_fetch(): what came. */
@@ -110,7 +110,7 @@ int64_t eki_drawer_look(struct eki_counter *counter, struct eki_drawer *drawer,
         eki_copies_turn(drawer);
         eki_drawer_set_fetch(drawer, EKI_FETCH_FREE);
         fetch = EKI_FETCH_FREE;
-        count = are_here(counter, drawer, rank, number);
+        count = are_here(counter, drawer, entry, number);
     }
     if (count == 0 && fetch == EKI_FETCH_FREE)
         want_seeds(counter, drawer, number, drawer->end - number);
@@ -118,12 +118,12 @@ int64_t eki_drawer_look(struct eki_counter *counter, struct eki_drawer *drawer,
 }
 
 void eki_drawer_fetch_ahead(struct eki_counter *counter,
-                            struct eki_drawer *drawer, int rank, int64_t number,
-                            int64_t wanted)
+                            struct eki_drawer *drawer, int entry,
+                            int64_t number, int64_t wanted)
 {
     int64_t next = drawer->copied_from + drawer->copied;
     /* relaxed: nobody else leaves FREE. */
-    if (drawer->copied > 1 && next < counter->table[rank + 1].first &&
+    if (drawer->copied > 1 && next < counter->table[entry + 1].first &&
         eki_copies_find(counter, drawer, number) &&
         atomic_load_explicit(&drawer->fetch, memory_order_relaxed) ==
             EKI_FETCH_FREE)
@@ -179,17 +179,16 @@ static void note_fetch(struct ek_worker *worker,
 static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
                          int64_t number, uint64_t now)
 {
-    const struct eki_topology *topology = counter->protocol.engine->topology;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
-    int64_t all = counter->table[topology->size].first;
+    int64_t all = eki_numbers_all(counter);
     if (number >= all) {
         eki_drawer_set(drawer, EKI_DRAW_OVER);
         return false;
     }
     if (drawer->end > all)
         drawer->end = all;
-    int rank = eki_numbers_holder(counter, number);
-    int64_t count = eki_drawer_look(counter, drawer, rank, number);
+    int entry = eki_numbers_entry(counter, number);
+    int64_t count = eki_drawer_look(counter, drawer, entry, number);
     note_fetch(worker, drawer);
     if (count == 0) {
         eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
@@ -201,9 +200,9 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
         eki_worker_no_memory(worker, "a task");
         return false;
     }
-    push_seeds(counter, worker, rank, number, count);
+    push_seeds(counter, worker, entry, number, count);
     eki_worker_steals(worker, drawer->asked_at);
-    eki_drawer_fetch_ahead(counter, drawer, rank, number, 1);
+    eki_drawer_fetch_ahead(counter, drawer, entry, number, 1);
     note_fetch(worker, drawer);
     if (number + count < drawer->end) {
         eki_drawer_set_number(drawer, number + count, EKI_DRAW_NUMBER);

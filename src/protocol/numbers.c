@@ -88,8 +88,8 @@ static bool is_dealt(const struct eki_counter *counter, int64_t n)
     return true;
 }
 
-/* What this rank has, with its seeds hidden from its workers. */
-struct eki_seeds eki_numbers_gather(struct eki_counter *counter)
+/* All seeds of this rank, with them hidden from its workers. */
+static struct eki_seeds gather_seeds(struct eki_counter *counter)
 {
     struct eki_engine *engine = counter->protocol.engine;
     int workers = engine->topology->workers_here;
@@ -102,33 +102,88 @@ struct eki_seeds eki_numbers_gather(struct eki_counter *counter)
     counter->starts[workers] = all.count;
     bool is_known = all.is_run && is_dealt(counter, all.count);
     return (struct eki_seeds){.first = all.count,
+                              .work = (uint64_t)all.count,
                               .index = all.index,
                               .number = all.number,
                               .function = is_known ? all.function : -1};
 }
 
-/* Counts become first numbers; entry `size` is their sum. */
+/* Cut the sorted seeds into classes. */
+static void class_seeds(struct eki_counter *counter, uint64_t longest)
+{
+    const struct eki_lineup_item *items =
+        counter->protocol.engine->lineup.items;
+    int class = 0;
+    counter->own[0].first = counter->own[0].work = 0;
+    for (int64_t i = 0; i < counter->sorted; i++) {
+        uint64_t ns = eki_bin_ns(items[i].slot->bin);
+        for (; class + 1 < counter->classes && ns <= longest / 4; class ++)
+            longest /= 4;
+        counter->own[class].first++;
+        counter->own[class].work += ns + 1;
+    }
+}
+
+void eki_numbers_gather(struct eki_counter *counter,
+                        const struct eki_phase *phase)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    uint64_t longest =
+        phase->load ? phase->load->task_ns : engine->node->load.task_ns;
+    bool is_sorted = phase->is_ordered && phase->chunk == EKI_CHUNK_GUIDED;
+    counter->classes = is_sorted ? EKI_SEED_CLASSES : 1;
+    counter->sorted = is_sorted ? eki_lineup_sort(engine, phase) : 0;
+    for (int i = 0; i < EKI_SEED_CLASSES; i++)
+        counter->own[i] = (struct eki_seeds){.function = -1};
+    counter->own[0] = gather_seeds(counter);
+    if (counter->sorted > 0)
+        class_seeds(counter, longest);
+    else if (counter->classes > 1)
+        counter->own[0].work *= 1 + engine->workers[0]->batch.task_ns;
+}
+
+/* Counts become first numbers, and the work of each what is left with it. */
 void eki_numbers_assign(struct eki_counter *counter)
 {
     struct eki_seeds *table = counter->table;
-    int size = counter->protocol.engine->topology->size;
+    int entries = eki_numbers_entries(counter);
     int64_t next = 0;
-    for (int r = 0; r < size; r++) {
-        int64_t count = table[r].first;
-        table[r].first = next;
+    for (int e = 0; e < entries; e++) {
+        int64_t count = table[e].first;
+        table[e].first = next;
         next += count;
     }
-    table[size] = (struct eki_seeds){.first = next, .function = -1};
+    table[entries] = (struct eki_seeds){.first = next, .function = -1};
+    for (int e = entries - 1; e >= 0; e--)
+        table[e].work += table[e + 1].work;
 }
 
-/* How many from NUMBER on are guided to a node: half of what there is left for
- * each. */
+/* How many from NUMBER on are guided to a node: half of the work that is left
+ * for each. */
 static int64_t guided_count(const struct eki_counter *counter, int64_t number)
 {
-    const struct eki_topology *topology = counter->protocol.engine->topology;
-    int64_t left = counter->table[topology->size].first - number;
-    int64_t count = left / (2 * topology->nodes);
-    return count < EKI_CHUNK_MOST ? count : EKI_CHUNK_MOST;
+    const struct eki_seeds *table = counter->table;
+    int entries = eki_numbers_entries(counter);
+    int64_t at = number;
+    double share = -1;
+    for (int e = eki_numbers_entry(counter, number); e < entries; e++) {
+        int64_t rest = table[e + 1].first - at;
+        if (rest == 0)
+            continue;
+        double each = (double)(table[e].work - table[e + 1].work) /
+                      (double)(table[e + 1].first - table[e].first);
+        double here = each * (double)rest;
+        if (share < 0)
+            share = (here + (double)table[e + 1].work) /
+                    (2 * counter->protocol.engine->topology->nodes);
+        if (here > share) {
+            at += (int64_t)(share / each);
+            break;
+        }
+        share -= here;
+        at += rest;
+    }
+    return at - number < EKI_CHUNK_MOST ? at - number : EKI_CHUNK_MOST;
 }
 
 int64_t eki_numbers_draw(const struct eki_counter *counter, int chunk,
@@ -137,16 +192,18 @@ int64_t eki_numbers_draw(const struct eki_counter *counter, int chunk,
     _Atomic uint64_t *next = &counter->protocol.engine->node->draw;
     /* relaxed, both: only the number counts; it may be a later one. */
     int64_t number = (int64_t)atomic_load_explicit(next, memory_order_relaxed);
-    int64_t guided = counter->is_guided ? guided_count(counter, number) : 0;
+    int64_t guided = counter->is_guided && number < eki_numbers_all(counter)
+                         ? guided_count(counter, number)
+                         : 0;
     *count = guided > chunk ? (int)guided : chunk;
     return (int64_t)atomic_fetch_add_explicit(next, (uint64_t)*count,
                                               memory_order_relaxed);
 }
 
-int eki_numbers_holder(const struct eki_counter *counter, int64_t number)
+int eki_numbers_entry(const struct eki_counter *counter, int64_t number)
 {
     const struct eki_seeds *table = counter->table;
-    int low = 0, high = counter->protocol.engine->topology->size - 1;
+    int low = 0, high = eki_numbers_entries(counter) - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
         if (table[middle].first <= number)
@@ -157,12 +214,27 @@ int eki_numbers_holder(const struct eki_counter *counter, int64_t number)
     return low;
 }
 
+int64_t eki_numbers_place(const struct eki_counter *counter, int entry,
+                          int64_t number)
+{
+    int64_t place = number - counter->table[entry].first;
+    int size = counter->protocol.engine->topology->size;
+    for (int class = 0; class < entry / size; class ++)
+        place += counter->own[class].first;
+    return place;
+}
+
+int eki_numbers_holder(const struct eki_counter *counter, int64_t number)
+{
+    return eki_numbers_rank(counter, eki_numbers_entry(counter, number));
+}
+
 /* Whether NUMBER is that of a seed of this rank, as its table says. */
 bool eki_numbers_are_held(const struct eki_counter *counter, int64_t number)
 {
-    const struct eki_seeds *own =
-        &counter->table[counter->protocol.engine->topology->rank];
-    return number >= own[0].first && number < own[1].first;
+    return number >= 0 && number < eki_numbers_all(counter) &&
+           eki_numbers_holder(counter, number) ==
+               counter->protocol.engine->topology->rank;
 }
 
 static void slot_of_index(struct eki_slot *slot, int function, uint64_t id,
@@ -208,6 +280,11 @@ static void seek_seed(const struct eki_counter *counter, int64_t j,
 void eki_numbers_copy(const struct eki_counter *counter, int64_t j,
                       struct eki_cursor *cursor, struct eki_slot *slot)
 {
+    if (counter->sorted > 0) {
+        memcpy(slot, counter->protocol.engine->lineup.items[j].slot,
+               counter->protocol.engine->slot_bytes);
+        return;
+    }
     seek_seed(counter, j, cursor);
     const struct eki_slot *found = (const struct eki_slot *)cursor->at;
     j -= cursor->first;
@@ -221,12 +298,13 @@ void eki_numbers_copy(const struct eki_counter *counter, int64_t j,
     }
 }
 
-/* Index J of the run of RANK to SLOT. */
-void eki_numbers_make(const struct eki_counter *counter, int rank, int64_t j,
+/* Index J of the run that is ENTRY to SLOT. */
+void eki_numbers_make(const struct eki_counter *counter, int entry, int64_t j,
                       struct eki_slot *slot)
 {
-    const struct eki_seeds *seeds = &counter->table[rank];
-    const int *first = &counter->protocol.engine->topology->first_worker[rank];
+    const struct eki_seeds *seeds = &counter->table[entry];
+    const int *first = &counter->protocol.engine->topology
+                            ->first_worker[eki_numbers_rank(counter, entry)];
     int workers = first[1] - first[0], here = 0;
     int64_t n = seeds[1].first - seeds[0].first;
     while (here + 1 < workers && j >= part_first(n, workers, here + 1))

@@ -177,21 +177,21 @@ static int64_t fill_stock(struct eki_counter *counter,
                           int64_t most)
 {
     struct eki_node_words *node = counter->protocol.engine->node;
-    int rank = eki_numbers_holder(counter, number);
-    int64_t n = eki_drawer_look(counter, drawer, rank, number);
+    int entry = eki_numbers_entry(counter, number);
+    int64_t n = eki_drawer_look(counter, drawer, entry, number);
     /* relaxed: only who draws for the node writes it. */
     uint64_t at =
         atomic_load_explicit(&node->stock_filled, memory_order_relaxed);
     if (n > most)
         n = most;
     for (int64_t i = 0; i < n; i++)
-        eki_drawer_fill(counter, drawer, rank, number + i,
+        eki_drawer_fill(counter, drawer, entry, number + i,
                         stock_slot(counter, at + (uint64_t)i));
     if (n == 0)
         return 0;
     int64_t rest = drawer->end - drawer->copied_from - drawer->copied;
     if (rest > 0)
-        eki_drawer_fetch_ahead(counter, drawer, rank, number, rest);
+        eki_drawer_fetch_ahead(counter, drawer, entry, number, rest);
     /* release: pairs with the acquire in take_seeds_here(): the slots. */
     atomic_store_explicit(&node->stock_filled, at + (uint64_t)n,
                           memory_order_release);
@@ -202,7 +202,7 @@ static int64_t fill_stock(struct eki_counter *counter,
 static void end_draw(struct eki_counter *counter, struct eki_drawer *drawer)
 {
     const struct eki_engine *engine = counter->protocol.engine;
-    int64_t all = counter->table[engine->topology->size].first;
+    int64_t all = eki_numbers_all(counter);
     if (drawer->end >= all) {
         eki_drawer_set(drawer, EKI_DRAW_OVER);
         /* relaxed: who sees it draws no more. */
@@ -225,7 +225,7 @@ bool eki_stock_step(struct eki_counter *counter)
         atomic_load_explicit(&drawer->state, memory_order_relaxed) !=
             EKI_DRAW_NUMBER)
         return false;
-    int64_t all = counter->table[engine->topology->size].first;
+    int64_t all = eki_numbers_all(counter);
     int64_t number =
         atomic_load_explicit(&drawer->number, memory_order_relaxed);
     int64_t n = 1;

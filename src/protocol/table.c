@@ -63,13 +63,24 @@ static void open_counter(struct eki_counter *counter)
     set_ready(counter);
 }
 
-void eki_table_enter(struct eki_counter *counter)
+/* Rank 0: what a rank holds. */
+static void note_seeds(struct eki_counter *counter, int rank,
+                       const struct eki_seeds *seeds)
+{
+    int size = counter->protocol.engine->topology->size;
+    for (int class = 0; class < counter->classes; class ++)
+        counter->table[class * size + rank] = seeds[class];
+}
+
+void eki_table_enter(struct eki_counter *counter, const struct eki_phase *phase)
 {
     const struct eki_topology *topology = counter->protocol.engine->topology;
-    for (int r = 0; r <= topology->size; r++)
-        counter->table[r].function = EKI_SEEDS_UNKNOWN;
-    counter->table[topology->rank] = eki_numbers_gather(counter);
-    counter->seeds_sent = counter->has_own = false;
+    eki_numbers_gather(counter, phase);
+    for (int e = 0; e <= eki_numbers_entries(counter); e++)
+        counter->table[e].function = EKI_SEEDS_UNKNOWN;
+    if (topology->rank == 0)
+        note_seeds(counter, 0, counter->own);
+    counter->seeds_sent = false;
     counter->known = counter->tell_at = 0;
     counter->tell = 1;
     /* relaxed: handed on by the start of the team. */
@@ -83,7 +94,8 @@ static void tell_table(struct eki_counter *counter)
 {
     struct eki_engine *engine = counter->protocol.engine;
     int size = engine->topology->size;
-    int entries = eki_table_is_void(counter) ? 0 : size + 1;
+    int entries =
+        eki_table_is_void(counter) ? 0 : eki_numbers_entries(counter) + 1;
     if (size == 1 || (entries != 0 && !eki_table_is_ready(counter)))
         return;
     int most = (int)(eki_exchange_room(&engine->exchange) /
@@ -110,9 +122,9 @@ static void tell_seeds(struct eki_counter *counter)
     struct eki_engine *engine = counter->protocol.engine;
     static const struct eki_note note = {EKI_KIND_SEEDS, 0, -1, -1, 0};
     if (!counter->seeds_sent)
-        counter->seeds_sent = eki_exchange_send(
-            &engine->exchange, &note, &counter->table[engine->topology->rank],
-            1, sizeof *counter->table);
+        counter->seeds_sent =
+            eki_exchange_send(&engine->exchange, &note, counter->own,
+                              counter->classes, sizeof *counter->own);
 }
 
 void eki_table_step(struct eki_counter *counter)
@@ -166,17 +178,24 @@ static bool seeds_fit(const struct eki_counter *counter,
     struct eki_seeds seeds;
     if (!eki_fits_one(&decode, "rank", engine->topology->rank, 0) ||
         !eki_fits(&decode, "source", head->source, 1,
-                  engine->topology->size - 1))
+                  engine->topology->size - 1) ||
+        !eki_fits(&decode, "classes", head->count, 1, EKI_SEED_CLASSES) ||
+        !eki_fits_body(&decode, head, head->count, sizeof seeds) ||
+        (counter->is_used &&
+         !eki_fits_one(&decode, "what was told before",
+                       counter->table[head->source].function,
+                       EKI_SEEDS_UNKNOWN)))
         return false;
-    memcpy(&seeds, message->body, sizeof seeds);
-    return (!counter->is_used ||
-            eki_fits_one(&decode, "what was told before",
-                         counter->table[head->source].function,
-                         EKI_SEEDS_UNKNOWN)) &&
-           eki_fits(&decode, "seeds", seeds.first, 0,
-                    INT64_MAX / engine->topology->size) &&
-           (head->signature != engine->signature ||
-            fits_run(&decode, &seeds, seeds.first));
+    for (int class = 0; class < (int)head->count; class ++) {
+        memcpy(&seeds, message->body + (size_t) class * sizeof seeds,
+               sizeof seeds);
+        if (!eki_fits(&decode, "seeds", seeds.first, 0,
+                      INT64_MAX / EKI_SEED_CLASSES / engine->topology->size) ||
+            (head->signature == engine->signature &&
+             !fits_run(&decode, &seeds, seeds.first)))
+            return false;
+    }
+    return true;
 }
 
 static enum eki_taken take_seeds(struct eki_counter *counter,
@@ -184,12 +203,14 @@ static enum eki_taken take_seeds(struct eki_counter *counter,
 {
     if (!seeds_fit(counter, message))
         return EKI_REFUSED;
-    if (!counter->is_used) {
+    /* Also where ranks differ in whether their seeds are ordered. */
+    if (!counter->is_used || message->head.count != counter->classes) {
         set_void(counter);
         return EKI_TAKEN;
     }
-    memcpy(&counter->table[message->head.source], message->body,
-           sizeof(struct eki_seeds));
+    struct eki_seeds seeds[EKI_SEED_CLASSES];
+    memcpy(seeds, message->body, (size_t)message->head.bytes);
+    note_seeds(counter, message->head.source, seeds);
     counter->known++;
     return EKI_TAKEN;
 }
@@ -201,9 +222,13 @@ static bool table_fits(const struct eki_counter *counter,
     struct eki_engine *engine = counter->protocol.engine;
     const struct eki_head *head = &message->head;
     struct eki_decode decode = eki_decode_of(engine, head);
-    int rank = engine->topology->rank, entries = engine->topology->size + 1;
+    int entries =
+        (counter->is_used ? eki_numbers_entries(counter)
+                          : EKI_SEED_CLASSES * engine->topology->size) +
+        1;
     if (!eki_fits_one(&decode, "source", head->source, 0) ||
-        !eki_fits(&decode, "rank", rank, 1, entries - 2) ||
+        !eki_fits(&decode, "rank", engine->topology->rank, 1,
+                  engine->topology->size - 1) ||
         !eki_fits(&decode, "first", head->first, 0, entries) ||
         !eki_fits(&decode, "count", head->count, 0, entries - head->first) ||
         !eki_fits_body(&decode, head, head->count, sizeof *counter->table))
@@ -213,10 +238,9 @@ static bool table_fits(const struct eki_counter *counter,
     if (head->count == 0)
         return eki_fits_one(&decode, "entries before it", counter->known, 0);
     for (int64_t i = 0; i < head->count; i++) {
-        const struct eki_seeds *known = &counter->table[head->first + i];
-        bool is_own = head->first + i == rank && !counter->has_own;
-        if (!is_own && !eki_fits_one(&decode, "what was told before",
-                                     known->function, EKI_SEEDS_UNKNOWN))
+        if (!eki_fits_one(&decode, "what was told before",
+                          counter->table[head->first + i].function,
+                          EKI_SEEDS_UNKNOWN))
             return false;
     }
     return eki_fits_one(&decode, "seeds told", counter->seeds_sent, true);
@@ -231,16 +255,16 @@ static bool is_table_sound(const struct eki_counter *counter,
     const struct eki_seeds *table = counter->table;
     if (!eki_fits_one(decode, "first number", table[0].first, 0))
         return false;
-    for (int r = 0; r < topology->size; r++) {
-        int64_t next = table[r + 1].first;
-        if (!eki_fits(decode, "next number", next, table[r].first, INT64_MAX) ||
-            !fits_run(decode, &table[r], next - table[r].first))
+    for (int e = 0; e < eki_numbers_entries(counter); e++) {
+        int64_t next = table[e + 1].first;
+        if (!eki_fits(decode, "next number", next, table[e].first, INT64_MAX) ||
+            !fits_run(decode, &table[e], next - table[e].first) ||
+            (eki_numbers_rank(counter, e) == topology->rank &&
+             !eki_fits_one(decode, "seeds of this rank", next - table[e].first,
+                           counter->own[e / topology->size].first)))
             return false;
     }
-    int rank = topology->rank;
-    return eki_fits_one(decode, "seeds of this rank",
-                        table[rank + 1].first - table[rank].first,
-                        counter->starts[topology->workers_here]);
+    return true;
 }
 
 static enum eki_taken take_table(struct eki_counter *counter,
@@ -249,7 +273,7 @@ static enum eki_taken take_table(struct eki_counter *counter,
     struct eki_engine *engine = counter->protocol.engine;
     struct eki_decode decode = eki_decode_of(engine, &message->head);
     int64_t first = message->head.first, count = message->head.count;
-    int rank = engine->topology->rank, entries = engine->topology->size + 1;
+    int entries = eki_numbers_entries(counter) + 1;
     if (!table_fits(counter, message))
         return EKI_REFUSED;
     /* Told to all; who has another policy needs no table. */
@@ -259,7 +283,6 @@ static enum eki_taken take_table(struct eki_counter *counter,
         set_void(counter);
         return EKI_TAKEN;
     }
-    counter->has_own |= first <= rank && rank < first + count;
     memcpy(counter->table + first, message->body, (size_t)message->head.bytes);
     counter->known += (int)count;
     if (counter->known < entries)

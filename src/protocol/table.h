@@ -19,7 +19,8 @@ static inline bool eki_table_is_void(const struct eki_counter *counter)
 }
 
 /* Begin with what this rank has, whose seeds are hidden from its workers. */
-void eki_table_enter(struct eki_counter *counter);
+void eki_table_enter(struct eki_counter *counter,
+                     const struct eki_phase *phase);
 /* Tell what others are to hear, as far as there are buffers; on rank 0 open the
  * counter when all is known. */
 void eki_table_step(struct eki_counter *counter);

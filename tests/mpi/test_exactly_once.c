@@ -271,6 +271,8 @@ static void run_collection(const ek_options *options)
         {"counter", "longest", EK_RESTORE_DEFAULT, false, false},
         {"none", "longest", EK_RESTORE_ORIGINAL, false, false},
         {"counter:16", "longest", EK_RESTORE_ORIGINAL, true, true},
+        {"counter:guided", "longest", EK_RESTORE_RETAIN, false, true},
+        {"counter:guided", "longest", EK_RESTORE_DEFAULT, true, false},
         {"random", "longest", EK_RESTORE_RETAIN, false, false}};
     enum {
         PLANS = sizeof plans / sizeof plans[0],

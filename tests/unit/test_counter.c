@@ -138,6 +138,60 @@ static void rank_tells_that_its_seeds_are_one_run(struct lone *lone)
     CHECK_EQ_INT(seeds.function, 0);
 }
 
+/* Entries of the table of which rank 1 has those of odd numbers, and rank 0
+ * nothing: its seeds of each class. */
+static void tell_classes(struct lone *lone, const int64_t *counts)
+{
+    struct eki_seeds table[2 * EKI_SEED_CLASSES + 1];
+    int64_t first = 0;
+    for (int e = 0; e <= 2 * EKI_SEED_CLASSES; e++) {
+        table[e] = (struct eki_seeds){.first = first, .function = -1};
+        first += e % 2 ? counts[e / 2] : 0;
+    }
+    tell_table(lone, table, 0, 2 * EKI_SEED_CLASSES + 1);
+}
+
+static void restored_seeds_are_numbered_by_class(void)
+{
+    static const uint64_t lasted[3] = {900, 64000, 5000};
+    static const int64_t counts[EKI_SEED_CLASSES] = {1, 1, 0, 1};
+    static const struct eki_phase phase = {.kind = EKI_PHASE_PROCESS,
+                                           .signature = 1,
+                                           .is_ordered = true,
+                                           .chunk = EKI_CHUNK_GUIDED};
+    struct eki_phase ordered = phase;
+    struct eki_seeds seeds[EKI_SEED_CLASSES] = {{0}};
+    struct lone lone;
+    uint64_t ran[3];
+    lone_open(&lone, 1);
+    lone.setup.lines_up = true;
+    lone_make(&lone);
+    lone_seed(&lone, 3, 10);
+    for (int i = 0; i < 3; i++)
+        eki_slot_at(lone_worker(&lone)->local.seed_base, i,
+                    lone.engine->slot_bytes)
+            ->bin = eki_bin_of(lasted[i]);
+    lone.engine->node->load.task_ns = lasted[1];
+    ordered.scheme = eki_scheme_of(EK_STEAL_COUNTER);
+    lone_enter_phase(&lone, &ordered);
+    lone_serve(&lone);
+    const struct eki_message *told = lone_sent_only(&lone, EKI_KIND_SEEDS);
+    CHECK_EQ_INT(told->head.count, EKI_SEED_CLASSES);
+    if (CHECK_EQ_INT(told->head.bytes, sizeof seeds))
+        memcpy(seeds, told->body, sizeof seeds);
+    for (int class = 0; class < EKI_SEED_CLASSES; class ++)
+        CHECK_EQ_INT(seeds[class].first, counts[class]);
+    tell_classes(&lone, counts);
+    CHECK_EQ_INT(lone_run(&lone, ran, 3), 0);
+    lone_serve(&lone);
+    tell_numbers(&lone, EKI_KIND_NUMBER, 1, 0, 3);
+    CHECK_EQ_INT(lone_run(&lone, ran, 3), 3);
+    CHECK_EQ_INT(ran[0], 11);
+    CHECK_EQ_INT(ran[1], 12);
+    CHECK_EQ_INT(ran[2], 10);
+    lone_close(&lone);
+}
+
 static void ranges_with_a_gap_are_no_run(void)
 {
     static const int64_t second[][2] = {{521, 27}, {520, 28}};
@@ -238,7 +292,8 @@ static void draws_are_guided(struct lone *lone)
     int64_t first = 0;
     make(lone, 0, 3, 10);
     enter_chunks(lone, EKI_CHUNK_GUIDED);
-    tell_seeds(lone, (struct eki_seeds){.first = 37, .function = -1});
+    tell_seeds(lone,
+               (struct eki_seeds){.first = 37, .work = 37, .function = -1});
     lone_forget(lone);
     for (int i = 0; i < 4; i++) {
         lone_message(lone, EKI_KIND_DRAW)->head.detail = chunks[i];
@@ -382,7 +437,7 @@ static void table_of_wrong_size_is_refused(void)
     struct eki_message *message = lone_message(&lone, EKI_KIND_TABLE);
     message->head.count = 3;
     message->head.bytes = 2 * sizeof(struct eki_seeds);
-    check_broken(&lone, "table: bytes is 64; allowed: 96");
+    check_broken(&lone, "table: bytes is 80; allowed: 120");
 }
 
 /* Its server has nobody to tell. */
@@ -427,6 +482,7 @@ int main(void)
     RUN_LONE(wish_without_memory_is_taken_later);
     RUN_LONE(rank_tells_how_many_seeds_it_has);
     RUN_LONE(rank_tells_that_its_seeds_are_one_run);
+    RUN(restored_seeds_are_numbered_by_class);
     RUN(ranges_with_a_gap_are_no_run);
     RUN_LONE(rank_1_draws_by_messages);
     RUN_LONE(chunk_beyond_the_last_seed_ends_there);

@@ -46,7 +46,6 @@ static const struct claim {
     {EKI_KIND_OFFER, {1, 0}, {1, 1}, sizeof(struct eki_offer), &offer_fields},
     {EKI_KIND_TAKE, {1, 0}, {0, 0}, 0, NULL},
     {EKI_KIND_HAND, {1, 0}, {1, 1}, LONE_SLOT, NULL},
-    {EKI_KIND_SEEDS, {1, 0}, {1, 1}, sizeof(struct eki_seeds), NULL},
     {EKI_KIND_DRAW, {2, 2}, {0, 0}, 0, NULL},
     {EKI_KIND_NUMBER, {0, 1}, {0, 0}, 0, NULL},
     {EKI_KIND_FETCH, {2, 2}, {0, 0}, 0, NULL},
