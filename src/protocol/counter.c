@@ -77,9 +77,11 @@ static enum eki_sought seek_counter(struct eki_protocol *protocol,
                                     uint64_t now)
 {
     struct eki_counter *counter = counter_of(protocol);
-    if (eki_table_is_ready(counter) && counter->has_stock)
-        return eki_stock_take(counter, worker);
-    return eki_drawer_seek(protocol, worker, victim, now);
+    (void)victim;
+    if (!eki_table_is_ready(counter))
+        return EKI_SOUGHT_NOTHING;
+    return counter->has_stock ? eki_stock_take(counter, worker)
+                              : eki_drawer_seek(counter, worker, now);
 }
 
 /* Send what a worker wants; false: no buffer. */

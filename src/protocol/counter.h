@@ -189,9 +189,8 @@ void eki_drawer_ask(struct eki_counter *counter, struct ek_worker *worker,
                     struct eki_drawer *drawer, int64_t chunk);
 
 /* The worker has nothing to do (engine/protocol.h, seek). */
-enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
-                                struct ek_worker *worker,
-                                const struct eki_victim *victim, uint64_t now);
+enum eki_sought eki_drawer_seek(struct eki_counter *counter,
+                                struct ek_worker *worker, uint64_t now);
 
 extern const struct eki_protocol_ops eki_counter_ops;
 

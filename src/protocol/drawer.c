@@ -217,23 +217,17 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
 }
 
 /* A stopped phase calls this, too: numbers already drawn must be cancelled. */
-enum eki_sought eki_drawer_seek(struct eki_protocol *protocol,
-                                struct ek_worker *worker,
-                                const struct eki_victim *victim, uint64_t now)
+enum eki_sought eki_drawer_seek(struct eki_counter *counter,
+                                struct ek_worker *worker, uint64_t now)
 {
-    struct eki_counter *counter = (struct eki_counter *)protocol;
-    struct eki_engine *engine = protocol->engine;
     struct eki_drawer *drawer = &counter->drawers[worker->here];
     int64_t number;
-    (void)victim;
-    if (!eki_table_is_ready(counter))
-        return EKI_SOUGHT_NOTHING;
     /* acquire: pairs with the releases in eki_drawer_set(). */
     int state = atomic_load_explicit(&drawer->state, memory_order_acquire);
     if (state != EKI_DRAW_NUMBER && state != EKI_DRAW_FREE)
         return EKI_SOUGHT_NOTHING;
     if (state == EKI_DRAW_FREE) {
-        if (!is_same_node(engine)) {
+        if (!is_same_node(worker->engine)) {
             ask_numbers(counter, worker, now);
             return EKI_SOUGHT_ASKED;
         }

@@ -89,7 +89,7 @@ static bool is_dealt(const struct eki_counter *counter, int64_t n)
 }
 
 /* All seeds of this rank, with them hidden from its workers. */
-static struct eki_seeds gather_seeds(struct eki_counter *counter)
+static void gather_seeds(struct eki_counter *counter, struct eki_seeds *own)
 {
     struct eki_engine *engine = counter->protocol.engine;
     int workers = engine->topology->workers_here;
@@ -101,11 +101,11 @@ static struct eki_seeds gather_seeds(struct eki_counter *counter)
     }
     counter->starts[workers] = all.count;
     bool is_known = all.is_run && is_dealt(counter, all.count);
-    return (struct eki_seeds){.first = all.count,
-                              .work = (uint64_t)all.count,
-                              .index = all.index,
-                              .number = all.number,
-                              .function = is_known ? all.function : -1};
+    own->first = all.count;
+    own->work = (uint64_t)all.count;
+    own->index = all.index;
+    own->number = all.number;
+    own->function = is_known ? all.function : -1;
 }
 
 /* Cut the sorted seeds into classes. */
@@ -135,7 +135,7 @@ void eki_numbers_gather(struct eki_counter *counter,
     counter->sorted = is_sorted ? eki_lineup_sort(engine, phase) : 0;
     for (int i = 0; i < EKI_SEED_CLASSES; i++)
         counter->own[i] = (struct eki_seeds){.function = -1};
-    counter->own[0] = gather_seeds(counter);
+    gather_seeds(counter, &counter->own[0]);
     if (counter->sorted > 0)
         class_seeds(counter, longest);
     else if (counter->classes > 1)

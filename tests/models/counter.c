@@ -2,7 +2,7 @@
 /*
  * counter: the words of the shared counter over two phases: two ranks of the
  * node of rank 0 draw its one seed, and rank 0 puts the counter back in
- * between: eki_drawer_seek() against open_counter() and eki_engine_leave().
+ * between: seek_counter() against open_counter() and eki_engine_leave().
  * Messages are words, which order what MPI orders.
  *
  * UNHEARD: rank 0 does not wait until it has heard of all seeds, but only until
@@ -116,7 +116,7 @@ static void draw_all(int rank, int phase)
 {
     struct ek_worker *worker = &world_workers[rank];
     while (calls_counter(&counters[rank].protocol, worker, NULL, NULL)) {
-        if (eki_drawer_seek(&counters[rank].protocol, worker, NULL, 0) !=
+        if (seek_counter(&counters[rank].protocol, worker, NULL, 0) !=
             EKI_SOUGHT_FOUND)
             continue;
         worker->local.stack_top = worker->local.stack_bottom;

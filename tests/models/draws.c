@@ -6,7 +6,8 @@
  *
  * NEAR: the worker is on the node of rank 0, and draws itself.  CHUNK: numbers
  * of one draw.  STOCK: draws are guided, and the server fills a stock: what
- * eki_stock_take() and eki_stock_step() do (protocol/stock.c).
+ * eki_stock_take() and eki_stock_step() do (protocol/stock.c).  With a CHUNK of
+ * 3 a slot of the stock is used twice.
  *
  * Checked: the table, a number or a seed is there before the worker uses it, a
  * wish before the server sends it; every wish is sent once, every seed runs
@@ -22,13 +23,16 @@
 #endif
 #ifdef STOCK
 #define PHASE_CHUNK EKI_CHUNK_GUIDED
+#define PHASE_GUIDED 1
 #else
 #define PHASE_CHUNK CHUNK
+#define PHASE_GUIDED 0
 #endif
 #define WORLD_PROTOCOL
 #include "world.h"
 
-static struct eki_slot copies[2][2]; /* two buffers of a message */
+/* Two buffers of a message. */
+static struct eki_slot copies[2][CHUNK > 2 ? CHUNK : 2];
 #define eki_alloc_untouched(bytes) \
     (assert((bytes) == sizeof copies), (void *)copies)
 #include "exchange/exchange.c"
@@ -43,7 +47,8 @@ enum {
     HOLDER, /* rank 0, whom the server plays, too */
     HERE,
     SIZE,
-    SEEDS = 2 /* a message brings both */
+    SEEDS = CHUNK > 2 ? CHUNK : 2, /* a message brings all */
+    SERVED = SEEDS + PHASE_GUIDED  /* the last step fills the stock */
 };
 
 static struct {
@@ -94,7 +99,8 @@ static void prepare(void)
     engine->elsewhere = &counter.protocol;
     next = 0;
     has_sent = false;
-    engine->phase = 1; /* words are 0 before */
+    engine->capacity = 1; /* the stock has two slots */
+    engine->phase = 1;    /* words are 0 before */
     /* relaxed: nobody is about. */
     atomic_store_explicit(&world_workers[0].words->phase, 1,
                           memory_order_relaxed);
@@ -156,7 +162,7 @@ static void *step_server(void *unused)
 {
     (void)unused;
     hear_table();
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SERVED; i++)
         serve();
     return NULL;
 }
