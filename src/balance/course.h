@@ -15,6 +15,7 @@
 #define EKI_COURSE_H
 
 #include "balance/choose.h"
+#include "base/options.h"
 
 struct eki_course {
     enum eki_course_state {
@@ -32,6 +33,17 @@ struct eki_course {
 static inline bool eki_course_is_quiet(const struct eki_course *course)
 {
     return course->state != EKI_COURSE_FREE && course->is_quiet;
+}
+
+/* How workers steal where SET is set: who is quiet looks on the own node, where
+ * tasks HAVE_DATA, which need not travel there. */
+static inline ek_steal_policy eki_course_steal(const struct eki_course *course,
+                                               ek_steal_policy set,
+                                               bool have_data)
+{
+    if (!eki_course_is_quiet(course))
+        return set;
+    return have_data ? EK_STEAL_NODE : EK_STEAL_NONE;
 }
 
 /* Whether a restore asks no other rank, where the last iteration was CALM, as

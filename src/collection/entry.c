@@ -129,9 +129,11 @@ int eki_collection_steal_set(const ek_collection *tasks)
 
 int eki_collection_steal_now(const ek_collection *tasks)
 {
-    return eki_course_is_quiet(&tasks->restores.course)
-               ? EK_STEAL_NONE
-               : eki_collection_steal_set(tasks);
+    return (int)eki_course_steal(
+        &tasks->restores.course,
+        (ek_steal_policy)eki_collection_steal_set(tasks),
+        tasks->engine->kept &&
+            tasks->topology->workers > tasks->topology->nodes);
 }
 
 const struct eki_scheme *eki_collection_scheme(const ek_collection *tasks)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A worker's side: what it asks for, the task that runs away, its end. */
 #include "data/internal.h"
+#include "engine/away.h"
 
 enum {
     /* Slots that one look for tasks to stage passes. */
@@ -315,8 +316,14 @@ enum eki_data_begun eki_data_begin(struct ek_worker *worker, uint64_t now)
     if (eki_op_state(op) == EKI_DATA_ASKED ||
         !fits_budget(carrier, op->room, 0)) {
         worker->batch.wants_server = true;
+        carrier->waits_since =
+            carrier->waits_since ? carrier->waits_since : now;
         return EKI_DATA_WAITS;
     }
+    if (eki_ns_since(carrier->waits_since ? carrier->waits_since : now, now) >
+        eki_worker_expected_ns(worker, op->slot))
+        eki_away_note_late(worker, op->slot->id);
+    carrier->waits_since = 0;
     return make_object(carrier);
 }
 

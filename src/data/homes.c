@@ -9,7 +9,9 @@ enum {
     /* Of what is noted, the weight of a longer time is 1 / this; in each
      * process as much of it is forgotten, so that what nobody moves any more is
      * tried again. */
-    NOTED_WEIGHT = 8
+    NOTED_WEIGHT = 8,
+    /* Before any data has travelled: bytes in a nanosecond, of the longest. */
+    GUESSED_RATE = 1
 };
 
 /* What two of the largest, an input and a result, need for the home and for
@@ -46,17 +48,17 @@ static bool grow_ops(struct eki_data *data, int function)
     memset(ops + data->op_room, 0,
            (size_t)(room - data->op_room) * sizeof *ops);
     data->ops = ops;
-    _Atomic int64_t *fetch_ns =
-        eki_realloc((void *)data->fetch_ns, (size_t)room, sizeof *fetch_ns);
-    if (!fetch_ns)
+    _Atomic int64_t *away_ns =
+        eki_realloc((void *)data->away_ns, (size_t)room, sizeof *away_ns);
+    if (!away_ns)
         return false;
     for (int f = data->op_room; f < room; f++)
         /* relaxed: handed on by the start of the team. */
-        atomic_store_explicit(&fetch_ns[f], 0, memory_order_relaxed);
-    data->fetch_ns = fetch_ns;
+        atomic_store_explicit(&away_ns[f], 0, memory_order_relaxed);
+    data->away_ns = away_ns;
     data->op_room = room;
-    data->protocol.engine->fetch_ns = data->fetch_ns;
-    data->protocol.engine->fetch_count = room;
+    data->protocol.engine->away_ns = data->away_ns;
+    data->protocol.engine->away_count = room;
     return true;
 }
 
@@ -76,6 +78,9 @@ ek_status eki_data_set(struct eki_engine *engine, int function,
     if (!grow_ops(data, function))
         return eki_error(EK_ERR_NOMEM, "no memory for data of tasks");
     data->ops[function] = *ops;
+    /* relaxed: handed on by the start of the team. */
+    atomic_store_explicit(&data->away_ns[function], -2 * most / GUESSED_RATE,
+                          memory_order_relaxed);
     if (most > data->bytes_max)
         data->bytes_max = most;
     set_parts(data);
@@ -108,13 +113,13 @@ void eki_data_charge(struct eki_data *data, int64_t bytes)
  * once, long ones little. */
 void eki_data_note_fetch(struct eki_data *data, int function, int64_t ns)
 {
-    _Atomic int64_t *noted = &data->fetch_ns[function];
+    _Atomic int64_t *noted = &data->away_ns[function];
     /* relaxed, both: a guess, which the server alone writes. */
     int64_t old = atomic_load_explicit(noted, memory_order_relaxed);
-    if (ns == 0)
+    if (ns <= 0)
         return;
     atomic_store_explicit(
-        noted, old == 0 || ns < old ? ns : old + (ns - old) / NOTED_WEIGHT,
+        noted, old <= 0 || ns < old ? ns : old + (ns - old) / NOTED_WEIGHT,
         memory_order_relaxed);
 }
 
@@ -123,9 +128,10 @@ void eki_data_forget_fetches(struct eki_data *data)
     for (int f = 0; f < data->op_room; f++) {
         /* relaxed, both: handed on by the start of the team. */
         int64_t old =
-            atomic_load_explicit(&data->fetch_ns[f], memory_order_relaxed);
-        atomic_store_explicit(&data->fetch_ns[f], old - old / NOTED_WEIGHT,
-                              memory_order_relaxed);
+            atomic_load_explicit(&data->away_ns[f], memory_order_relaxed);
+        if (old > 0)
+            atomic_store_explicit(&data->away_ns[f], old - old / NOTED_WEIGHT,
+                                  memory_order_relaxed);
     }
 }
 

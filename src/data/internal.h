@@ -75,6 +75,7 @@ struct eki_carrier {
     _Alignas(EKI_LINE) int staged;
     uint8_t places[EKI_STAGED_MOST]; /* of these, in their order */
     uint64_t staged_ns;              /* that their tasks will take, about */
+    uint64_t waits_since;            /* the task that begins; 0: it does not */
     int at_home;                     /* so many of the next tasks are */
     struct eki_data_op *running;     /* of the task that runs; NULL: at home */
     int64_t travelled;               /* tasks of the phase ... */
@@ -150,7 +151,7 @@ struct eki_data {
     ek_data_ops *ops; /* [op_room], by function; struct_bytes 0: none */
     /* [op_room]: how long a task of each waits for an input, about; 0: not
      * known; written by the server. */
-    _Atomic int64_t *fetch_ns;
+    _Atomic int64_t *away_ns;
     int op_room;
     int64_t bytes_max;       /* of all functions */
     int64_t part, home_part; /* of the budget: for a worker, for the home */

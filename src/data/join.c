@@ -11,6 +11,7 @@ static void clear_carrier(struct eki_carrier *carrier)
     carrier->staged = 0;
     carrier->staged_ns = 0;
     carrier->running = NULL;
+    carrier->waits_since = 0;
     carrier->travelled = carrier->size_count = 0;
 }
 
@@ -81,7 +82,7 @@ static void free_data(struct eki_data *data, int workers)
     for (int f = 0; f < data->op_room; f++)
         eki_blocks_close(&data->ops[f]);
     eki_free(data->ops);
-    eki_free((void *)data->fetch_ns);
+    eki_free((void *)data->away_ns);
     eki_free(data);
 }
 

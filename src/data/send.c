@@ -49,10 +49,10 @@ static bool send_data_ask(struct eki_data *data, const struct eki_data_op *op,
     memcpy(message->body, op->slot, bytes);
     message->head.count = 1;
     /* relaxed: a guess. */
+    int64_t noted = atomic_load_explicit(&data->away_ns[op->slot->function],
+                                         memory_order_relaxed);
     message->head.detail =
-        (op->seed != NULL) +
-        2 * (int32_t)atomic_load_explicit(&data->fetch_ns[op->slot->function],
-                                          memory_order_relaxed);
+        (op->seed != NULL) + 2 * (int32_t)(noted > 0 ? noted : 0);
     eki_data_post(data, message, NULL, to, false);
     return true;
 }

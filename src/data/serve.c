@@ -208,8 +208,10 @@ static void end_input(struct eki_carrier *carrier, struct eki_data_op *op,
     data->counts.bytes_in += op->total > 0 ? op->total : 0;
     /* A task has waited for just this one. */
     if (op->total >= 0 && op->expected_ns == 0 && !op->seed)
-        eki_data_note_fetch(data, op->slot->function,
-                            eki_least((int64_t)took, FETCH_NS_MOST));
+        eki_data_note_fetch(
+            data, op->slot->function,
+            eki_least((int64_t)took * (1 + (op->ops->unpack_result != NULL)),
+                      FETCH_NS_MOST));
     if (op->seed)
         eki_follower_take(data, op);
     else

@@ -12,6 +12,7 @@ static void destroy_worker(struct ek_worker *worker)
     eki_free(worker->function_counts);
     eki_worker_forget(worker);
     eki_array_free(worker->results.bytes, worker->results.room);
+    eki_free(worker->late.ids);
     eki_free(worker);
 }
 

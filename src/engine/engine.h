@@ -105,11 +105,11 @@ struct eki_engine {
     int stepped_count;
     struct eki_protocol *channels[EKI_CHANNELS];
     /* Where data of tasks travels (src/data), else NULL: answers that the end
-     * waits for; how long a task of each of so many functions waits for its
-     * input, about, 0: not known. */
+     * waits for; how long the data of a task of each of so many functions is on
+     * its way, about (away.h). */
     const struct eki_tickets *kept;
-    const _Atomic int64_t *fetch_ns;
-    int fetch_count;
+    const _Atomic int64_t *away_ns;
+    int away_count;
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
     void *stepper;             /* who steps it ... */
@@ -140,6 +140,7 @@ struct eki_engine {
     _Atomic uint64_t stop_called; /* the last phase in which a task did */
     _Atomic bool messages;        /* the server must be stepped in this phase */
     _Atomic int absent;           /* workers without a thread */
+    _Atomic uint64_t owed_until;  /* data of stolen tasks is on its way */
     _Atomic int broken;           /* ek_status: no message moves any more */
     _Atomic int holds; /* protocols for which workers begin nothing */
 

@@ -4,6 +4,7 @@
  * servers were brought, workers that have no thread yet, stealing on the node
  * in two steps, other ranks by a protocol.
  */
+#include "engine/away.h"
 #include "engine/internal.h"
 
 /* Room for N more tasks; without, the phase ends in an error. */
@@ -218,7 +219,7 @@ static bool is_of_this_rank(const struct eki_engine *engine, int deque)
 
 /* Whether tasks of a deque may run here.  The words of who has it are looked at
  * once in a phase, because they lie on another line. */
-static bool is_trusted(struct ek_worker *worker, int deque)
+static bool is_trusted(struct ek_worker *worker, int deque, uint64_t now)
 {
     const struct eki_engine *engine = worker->engine;
     if (EKI_LIKELY(worker->search.trusted[deque] == engine->phase))
@@ -227,15 +228,16 @@ static bool is_trusted(struct ek_worker *worker, int deque)
         return false;
     /* Which may change at any time. */
     if (engine->kept && !is_of_this_rank(engine, deque))
-        return !eki_stays(engine, deque);
+        return eki_away_is_in_time(engine, deque, now);
     worker->search.trusted[deque] = engine->phase;
     return true;
 }
 
 /* Whether a deque shows tasks that may run here. */
-static bool shows_tasks(struct ek_worker *worker, int deque)
+static bool shows_tasks(struct ek_worker *worker, int deque, uint64_t now)
 {
-    return eki_visible(worker->engine, deque) != 0 && is_trusted(worker, deque);
+    return eki_visible(worker->engine, deque) != 0 &&
+           is_trusted(worker, deque, now);
 }
 
 static bool claim(struct ek_worker *worker, int deque, uint64_t now)
@@ -244,6 +246,8 @@ static bool claim(struct ek_worker *worker, int deque, uint64_t now)
     if (!eki_deque_claim(worker->share.deque.kind, engine->capacity,
                          eki_deque_of(engine, deque), &worker->search.block))
         return false;
+    if (EKI_UNLIKELY(engine->kept) && !is_of_this_rank(engine, deque))
+        eki_away_leave(worker->engine, deque, worker->search.block.count, now);
     worker->search.steal_from = deque;
     eki_worker_steals(worker, now);
     return true;
@@ -261,8 +265,9 @@ static void probe(struct ek_worker *worker, int victim, uint64_t now)
     worker->counts.tries++;
     worker->search.thief.failures++;
     for (; looks > 0; looks--, victim = (victim + 1) % workers) {
-        if (victim != worker->local_number && shows_tasks(worker, victim) &&
-            may_claim(worker) && claim(worker, victim, now))
+        if (victim != worker->local_number &&
+            shows_tasks(worker, victim, now) && may_claim(worker) &&
+            claim(worker, victim, now))
             return;
     }
 }
@@ -279,7 +284,7 @@ static bool claim_brought(struct ek_worker *worker, uint64_t now)
     if (topology->size == 1)
         return false;
     int deque = eki_server_deque(engine);
-    if (shows_tasks(worker, deque)) {
+    if (shows_tasks(worker, deque, now)) {
         worker->counts.tries++;
         return has_room_for_block(worker,
                                   eki_deque_block_max(engine->capacity)) &&
@@ -290,7 +295,7 @@ static bool claim_brought(struct ek_worker *worker, uint64_t now)
         return false;
     worker->search.rank = (worker->search.rank + 1) % topology->node_ranks;
     deque = topology->node_workers + worker->search.rank;
-    if (!shows_tasks(worker, deque))
+    if (!shows_tasks(worker, deque, now))
         return false;
     worker->counts.tries++;
     return may_claim(worker) && claim(worker, deque, now);

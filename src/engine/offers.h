@@ -53,12 +53,18 @@ static inline int eki_server_deque(const struct eki_engine *engine)
     return engine->topology->node_workers + engine->topology->node_index;
 }
 
-/* Whether what a deque shows is not worth moving to another rank; what was
- * brought has moved already. */
+/* Whether what a deque shows is not worth moving to another rank: its data
+ * takes longer than it runs, as far as that is known.  What was brought has
+ * moved already. */
 static inline bool eki_stays(const struct eki_engine *engine, int deque)
 {
-    return deque < engine->topology->node_workers &&
-           eki_is_set(&eki_words_of(engine, deque)->stays, engine->phase);
+    if (deque >= engine->topology->node_workers)
+        return false;
+    const struct eki_worker_words *words = eki_words_of(engine, deque);
+    uint64_t runs = eki_glance(&words->runs_ns);
+    /* relaxed: a hint. */
+    int64_t away = atomic_load_explicit(&words->away_ns, memory_order_relaxed);
+    return runs > 0 && away > (int64_t)runs;
 }
 
 /* Slots of a deque of the node. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life cycle of a phase: entering, the arrival of threads, leaving. */
 #include "base/wait.h"
+#include "engine/away.h"
 #include "engine/internal.h"
 
 /* What the worker's own thread does on arriving; in a restore, which it does
@@ -254,6 +255,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
     eki_pinned_enter(&engine->pinned);
+    if (EKI_UNLIKELY(engine->kept) && phase->kind == EKI_PHASE_PROCESS)
+        eki_away_enter(engine, phase->is_retained);
     bool wants_servers = enter_protocols(engine, phase, now);
     wants_servers |= is_refused;
     /* Between nodes the servers of all ranks are stepped in any case. */

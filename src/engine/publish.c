@@ -3,6 +3,7 @@
  * What a worker shows to others: its sums, and the tasks that they may steal;
  * and what a server shows.
  */
+#include "engine/away.h"
 #include "engine/internal.h"
 #include "engine/spawn.h"
 
@@ -14,9 +15,7 @@ enum {
      * many tasks: each of some five of them finds a block. */
     VISIBLE_ENOUGH = 16,
     /* ... but if it hides a quarter as many, which are long. */
-    HIDDEN_PART = 4,
-    /* Of tasks that are shown, so many are weighed. */
-    WEIGHED = 16
+    HIDDEN_PART = 4
 };
 
 void eki_worker_store(struct ek_worker *worker)
@@ -85,38 +84,6 @@ static int64_t count_waiting(const struct eki_local *local, bool is_running)
     return waiting < most ? waiting : most;
 }
 
-/* How long the data of a task, or of those of a range, takes to come. */
-static uint64_t fetch_ns(const struct eki_engine *engine,
-                         const struct eki_slot *slot)
-{
-    if (slot->function >= engine->fetch_count)
-        return 0;
-    /* relaxed: a guess. */
-    int64_t ns = atomic_load_explicit(&engine->fetch_ns[slot->function],
-                                      memory_order_relaxed);
-    return (uint64_t)ns * (uint64_t)eki_slot_tasks(slot);
-}
-
-/* Say whether the N tasks that are shown take longer to run than to move to
- * another rank. */
-EKI_COLD static void weigh(struct ek_worker *worker, unsigned char *slots,
-                           int64_t n)
-{
-    const struct eki_engine *engine = worker->engine;
-    uint64_t runs = 0, moves = 0;
-    for (int64_t i = 0; i < n; i += n / WEIGHED + 1) {
-        const struct eki_slot *slot =
-            eki_slot_at(slots, i, worker->local.slot_bytes);
-        runs += eki_worker_expected_ns(worker, slot) *
-                (uint64_t)eki_slot_tasks(slot);
-        moves += fetch_ns(engine, slot);
-    }
-    /* relaxed: a hint. */
-    atomic_store_explicit(&worker->words->stays,
-                          moves > runs ? engine->phase : 0,
-                          memory_order_relaxed);
-}
-
 /* Whether there was room. */
 static bool publish(struct ek_worker *worker, int64_t n)
 {
@@ -125,7 +92,7 @@ static bool publish(struct ek_worker *worker, int64_t n)
     if (n == 0)
         return false;
     if (EKI_UNLIKELY(worker->engine->kept))
-        weigh(worker, slots, n);
+        eki_away_weigh(worker, slots, n);
     /* relaxed: the release of the publication orders it: what a thief takes
      * is counted. */
     atomic_store_explicit(&worker->words->created, eki_worker_created(worker),

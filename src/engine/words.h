@@ -113,13 +113,13 @@ struct eki_worker_words {
     _Atomic uint64_t created, executed; /* cumulative */
     _Atomic uint64_t idle;              /* phase in which it is idle now */
     _Atomic uint64_t roll;              /* that it has answered */
-    _Atomic uint64_t stays; /* phase in which what it shows takes longer to
-                               move to another rank than to run */
+    _Atomic int64_t away_ns; /* of what it shows, for a task, see away.h */
     struct eki_deque_shared deque;
     struct eki_errors errors;
     /* What its tasks took in processes, by parity, all and the longest, when it
      * is idle. */
     _Atomic uint64_t work_ns[2], task_ns[2];
+    _Atomic uint64_t runs_ns; /* how long such a task runs; 0: not known */
 };
 
 /* A word, for the eye only, or to be printed. */

@@ -159,6 +159,13 @@ struct eki_results {
     bool is_cut;       /* there was no memory for one */
 };
 
+/* Tasks that have waited for their data longer than they ran (away.h). */
+struct eki_late {
+    uint64_t *ids;
+    int64_t count, room;
+};
+
+/* Many members: each is a part of the engine, ordered by writer. */
 struct ek_worker {
     /* What entering a phase looks at: written by the worker, and by the thread
      * that enters; of a worker without thread, by whoever stands in for it. */
@@ -187,6 +194,7 @@ struct ek_worker {
     struct eki_families families;
     struct eki_held held;
     struct eki_results results;
+    struct eki_late late;
 
     /* Written by the worker, by the server that brings tasks, and by workers
      * of the rank that stand in for it while it has no thread. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The victim's side of requests: a block for who asks, in pieces, or none. */
-#include "engine/offers.h"
+#include "engine/away.h"
 #include "protocol/requests.h"
 
 /* Whether what a deque shows may be run elsewhere, and is worth moving. */
-static bool may_leave(const struct eki_engine *engine, int deque)
+static bool may_leave(const struct eki_engine *engine, int deque, uint64_t now)
 {
     return eki_is_alike(engine, eki_words_behind(engine, deque)) &&
-           !eki_stays(engine, deque);
+           eki_away_is_in_time(engine, deque, now);
 }
 
 /* Claim from the deque of VICTIM, a worker of this rank; its number or -1. */
 static int claim_of(struct eki_engine *engine, int victim,
-                    struct eki_block *block)
+                    struct eki_block *block, uint64_t now)
 {
     const struct eki_topology *topology = engine->topology;
     int deque =
         topology->node_first + victim - topology->first_worker[topology->rank];
-    return may_leave(engine, deque) &&
+    return may_leave(engine, deque, now) &&
                    eki_deque_claim(engine->setup.deque, engine->capacity,
                                    eki_deque_of(engine, deque), block)
                ? deque
@@ -25,7 +25,8 @@ static int claim_of(struct eki_engine *engine, int victim,
 }
 
 /* Claim from the fullest deque of the node; its number or -1. */
-static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
+static int claim_fullest(struct eki_engine *engine, struct eki_block *block,
+                         uint64_t now)
 {
     enum eki_deque_kind kind = engine->setup.deque;
     for (int tries = 0; tries < 3; tries++) {
@@ -34,7 +35,7 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block)
         for (int i = 0; i < eki_deque_count(engine); i++) {
             uint32_t visible = eki_deque_visible(kind, engine->capacity,
                                                  eki_deque_of(engine, i));
-            if (visible > most && may_leave(engine, i)) {
+            if (visible > most && may_leave(engine, i, now)) {
                 most = visible;
                 fullest = i;
             }
@@ -76,7 +77,7 @@ static void share_lineup(struct eki_requests *requests,
  * buffers. */
 static void answer_with(struct eki_requests *requests,
                         struct eki_message *message,
-                        const struct eki_request *request)
+                        const struct eki_request *request, uint64_t now)
 {
     struct eki_engine *engine = requests->protocol.engine;
     struct eki_rest *rest = &requests->rest;
@@ -95,8 +96,9 @@ static void answer_with(struct eki_requests *requests,
         }
     }
     if (is_alike)
-        from = request->victim < 0 ? claim_fullest(engine, &block)
-                                   : claim_of(engine, request->victim, &block);
+        from = request->victim < 0
+                   ? claim_fullest(engine, &block, now)
+                   : claim_of(engine, request->victim, &block, now);
     const unsigned char *slots =
         from < 0 ? NULL : eki_slots_of(engine, from) + block.first * bytes;
     count = block.count < most ? block.count : most;
@@ -107,6 +109,7 @@ static void answer_with(struct eki_requests *requests,
     eki_exchange_post(&engine->exchange, message, note.to);
     if (from < 0)
         return;
+    eki_away_leave(engine, from, block.count, now);
     *rest = (struct eki_rest){request->rank, request->worker, 0, note.first,
                               rest->slots};
     if (rest->count > 0)
@@ -146,12 +149,13 @@ static bool answer_request(void *context, void *request)
     struct eki_message *message = eki_exchange_reserve(
         &requests->protocol.engine->exchange, EKI_KIND_NONE);
     if (message)
-        answer_with(requests, message, request);
+        answer_with(requests, message, request, requests->now);
     return message != NULL;
 }
 
-void eki_requests_grant(struct eki_requests *requests)
+void eki_requests_grant(struct eki_requests *requests, uint64_t now)
 {
+    requests->now = now;
     eki_queue_serve(&requests->waiting, answer_request, requests);
     if (eki_requests_has_rest(requests))
         send_rest(requests);

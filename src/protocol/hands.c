@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "protocol/hands.h"
 
+#include "engine/away.h"
 #include "engine/decode.h"
 
 #include <math.h>
@@ -88,6 +89,10 @@ static void settle_long(struct eki_hands *hands)
         if (to >= 0 && eki_long_move(&hands->long_tasks, task, to))
             continue;
         task->state = EKI_HAND_OFFERED;
+        if (!eki_away_may_move(hands->protocol.engine,
+                               eki_long_slot(&hands->long_tasks, task),
+                               &hands->owed_ns))
+            continue;
         pass_on(hands, (struct eki_offer){
                            .id = task->id,
                            .ns = task->ns,
@@ -163,7 +168,7 @@ static bool enter_hands(struct eki_protocol *protocol,
     int workers = engine->topology->workers_here;
     hands->long_tasks.count = 0;
     eki_queue_clear(&hands->notes);
-    hands->until = hands->takes_to = 0;
+    hands->until = hands->takes_to = hands->owed_ns = 0;
     if (phase->kind != EKI_PHASE_PROCESS)
         return false;
     hands->has_tried = is_due(hands, phase);

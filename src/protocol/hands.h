@@ -80,6 +80,7 @@ struct eki_hands {
     uint64_t hold_ns;  /* workers are held for so long ... */
     uint64_t until;    /* ... to this moment, and take tasks ... */
     uint64_t takes_to; /* ... as long as those can come; 0: nobody is held */
+    uint64_t owed_ns;  /* data of offered tasks leaves, see away.h */
     bool has_tried;    /* in the last process */
     double reached;    /* largest load then, in means, and ... */
     double target;     /* ... what fits a worker now, in means */

@@ -262,7 +262,7 @@ static void step_requests(struct eki_protocol *protocol, uint64_t now)
     int sent = requests->sent_count;
     requests->lacks_buffers = false;
     send_asks(requests, now);
-    eki_requests_grant(requests);
+    eki_requests_grant(requests, now);
     bool has_sent =
         requests->sent_count != sent || requests->waiting.count != waiting;
     requests->lacks_buffers =

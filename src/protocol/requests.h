@@ -63,6 +63,7 @@ struct eki_requests {
     struct eki_sent *sent; /* the oldest first */
     int sent_count;
     int64_t sent_room;
+    uint64_t now;                 /* when the step began */
     struct eki_contact *contacts; /* [nodes]; NULL: nodes of one rank */
     /* Written by workers that ask and by the server: asks not fetched yet.
      * Away from what every step reads. */
@@ -79,7 +80,7 @@ enum {
 extern const struct eki_protocol_ops eki_requests_ops;
 
 /* Answer who has asked, as far as there are buffers. */
-void eki_requests_grant(struct eki_requests *requests);
+void eki_requests_grant(struct eki_requests *requests, uint64_t now);
 /* Whether a part of an answer is not sent yet. */
 static inline bool eki_requests_has_rest(const struct eki_requests *requests)
 {

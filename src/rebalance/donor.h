@@ -34,10 +34,11 @@ struct eki_donor {
     /* A duration measured here, and that of a rank of speed 1, count times
      * this: first as of speed 1, then as of the fastest rank. */
     double share, common;
-    int64_t open;   /* tasks that are not decided */
-    int64_t away;   /* tasks that must leave the node, at least */
-    eki_ns most;    /* no duration counts for more */
-    bool is_undone; /* what was decided would be worse */
+    int64_t open;     /* tasks that are not decided */
+    int64_t away;     /* tasks that must leave the node, at least */
+    uint64_t owed_ns; /* by the data of tasks that leave home, see away.h */
+    eki_ns most;      /* no duration counts for more */
+    bool is_undone;   /* what was decided would be worse */
 };
 
 /* A range that has not run may not move: nobody knows what it costs.  Nor does

@@ -2,6 +2,7 @@
 /* When all is decided tasks go straight to their new workers.  Seed arrays that
  * none of them leaves are not touched.  Of items it is only told where they
  * go. */
+#include "engine/away.h"
 #include "rebalance/balancer.h"
 
 /* Write to TO, for each of the SLOTS in the seed array of a worker, where it
@@ -29,6 +30,15 @@ static bool send_slot(struct eki_balancer *balancer,
                                 eki_topology_rank(topology, worker), worker);
 }
 
+/* Whether the data of a task may follow it to WORKER. */
+static bool may_go(struct eki_balancer *balancer, const struct eki_slot *slot,
+                   int worker)
+{
+    return eki_topology_rank(balancer->topology, worker) ==
+               balancer->topology->rank ||
+           eki_away_may_move(balancer->engine, slot, &balancer->donor.owed_ns);
+}
+
 /* Send each seed of a worker where TO says and close up those that stay.
  * Returns how many had to stay because there was no memory. */
 static int64_t move_seeds(struct eki_balancer *balancer, int here,
@@ -42,7 +52,7 @@ static int64_t move_seeds(struct eki_balancer *balancer, int here,
     for (int64_t i = 0; i < n; i++) {
         struct eki_slot *slot =
             eki_slot_at(local->seed_base, i, local->slot_bytes);
-        if (to[i] != worker->id) {
+        if (to[i] != worker->id && may_go(balancer, slot, to[i])) {
             if (send_slot(balancer, slot, to[i]))
                 continue;
             stuck++;

@@ -36,22 +36,21 @@ static bool may_lack_memory(const struct explore *explore)
            explore_plan(explore, rank)->fault == EXPLORE_NO_MEMORY;
 }
 
-/* Give a worker of the node another `stays` than it has stored: in a fourth of
- * the schedules that all stays, in a fourth that nothing does, in the others
- * either.  The word is a hint: whatever a thief sees does no harm. */
+/* Give a worker of the node other words of what it shows than it has stored: in
+ * a fourth of the schedules that all stays, in a fourth that nothing does, in
+ * the others either.  They are hints: whatever a thief sees does no harm. */
 static void draw_hint(struct explore *explore, const struct eki_sim_rank *rank)
 {
     uint64_t local = explore_below(explore, rank->topology.node_workers);
     struct ek_worker *worker = explore->local[rank->topology.node][local];
-    _Atomic uint64_t *stays = &worker->words->stays;
     uint64_t kind = explore->scenario->seed % 4;
-    uint64_t phase = kind == 0 || (kind > 1 && explore_chance(explore, 500))
-                         ? rank->engine->phase
-                         : 0;
-    /* relaxed, both: there is one thread. */
+    bool stays = kind == 0 || (kind > 1 && explore_chance(explore, 500));
     explore_seen.hints +=
-        phase != atomic_load_explicit(stays, memory_order_relaxed);
-    atomic_store_explicit(stays, phase, memory_order_relaxed);
+        stays != eki_stays(rank->engine, worker->local_number);
+    /* relaxed, both: there is one thread. */
+    atomic_store_explicit(&worker->words->runs_ns, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->words->away_ns, stays ? 2 : 0,
+                          memory_order_relaxed);
 }
 
 static void before(void *context, struct eki_sim_rank *rank,

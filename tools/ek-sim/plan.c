@@ -67,9 +67,10 @@ static void fill_iteration(const struct simulation *simulation,
     const char *order = simulation->run->arguments->order;
     ek_restore_policy policy = policy_of(simulation);
     *iteration = (struct eki_sim_iteration){
-        .steal = eki_course_is_quiet(&plan->course)
-                     ? EK_STEAL_NONE
-                     : steal_set(plan, simulation->iteration),
+        .steal = eki_course_steal(
+            &plan->course, steal_set(plan, simulation->iteration),
+            simulation->run->workload->input_bytes &&
+                simulation->run->workers > simulation->run->nodes),
         .order = order ? (enum eki_order)word_value("order", order)
                        : EKI_ORDER_LONGEST};
     /* What begins anew as ranges is not restored. */
