@@ -337,6 +337,17 @@ static void restores_know_what_the_last_ones_took(void)
     CHECK_NEAR(eki_course_outlook(&life, 7, 0, true).iterations, 7, 0);
 }
 
+/* Tasks with data need not travel inside a node. */
+static void quiet_laps_with_data_steal_on_the_node(void)
+{
+    struct eki_course course = {.state = EKI_COURSE_FREE, .is_quiet = true};
+    CHECK_EQ_INT(eki_course_steal(&course, EK_STEAL_NEAR, true), EK_STEAL_NEAR);
+    eki_course_choose(&course, true, 0);
+    CHECK_EQ_INT(eki_course_steal(&course, EK_STEAL_NEAR, true), EK_STEAL_NODE);
+    CHECK_EQ_INT(eki_course_steal(&course, EK_STEAL_NEAR, false),
+                 EK_STEAL_NONE);
+}
+
 int main(void)
 {
     RUN(first_lap_warms_up);
@@ -360,5 +371,6 @@ int main(void)
     RUN(quiet_pause_lasts_while_all_is_calm);
     RUN(forgotten_choice_binds_nobody);
     RUN(restores_know_what_the_last_ones_took);
+    RUN(quiet_laps_with_data_steal_on_the_node);
     return check_result();
 }
