@@ -132,7 +132,6 @@ struct eki_engine {
     bool has_thieves;   /* somebody may steal in this phase */
     uint64_t processes; /* phases that were one, with this */
     uint64_t entered_ns;
-    uint64_t held_until; /* workers, as far as that is known */
     uint64_t process_ns; /* the last process took; 0: there was none */
     uint64_t paced_ns;   /* the same when the phase was entered */
 
@@ -142,7 +141,8 @@ struct eki_engine {
     _Atomic int absent;           /* workers without a thread */
     _Atomic uint64_t owed_until;  /* data of stolen tasks is on its way */
     _Atomic int broken;           /* ek_status: no message moves any more */
-    _Atomic int holds; /* protocols for which workers begin nothing */
+    _Atomic int holds;           /* protocols for which workers begin nothing */
+    _Atomic uint64_t held_until; /* workers, as far as that is known */
 
     /* Written by the server, and by the thread that enters; what is kept in the
      * line also by servers of other engines. */

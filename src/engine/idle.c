@@ -373,7 +373,9 @@ uint64_t eki_worker_due(const struct ek_worker *worker)
 {
     uint64_t due = UINT64_MAX;
     if (eki_is_held(worker->engine))
-        return worker->engine->held_until;
+        /* relaxed: see eki_engine_hold_on(). */
+        return atomic_load_explicit(&worker->engine->held_until,
+                                    memory_order_relaxed);
     if (!eki_is_stopped(worker->engine))
         ask_elsewhere(worker, NULL, &due);
     return due;

@@ -90,6 +90,7 @@ static inline bool eki_is_broken(const struct eki_engine *engine)
  * begin nothing, and the seeds are the server's.
  */
 void eki_engine_hold(struct eki_engine *engine, uint64_t until);
+void eki_engine_hold_on(struct eki_engine *engine, uint64_t until);
 void eki_engine_let_go(struct eki_engine *engine);
 static inline bool eki_is_held(const struct eki_engine *engine)
 {

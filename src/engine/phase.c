@@ -207,9 +207,15 @@ void eki_engine_hold(struct eki_engine *engine, uint64_t until)
     /* So that a worker that waits writes nothing to what is shown then. */
     for (int here = 0; here < engine->topology->workers_here; here++)
         eki_local_reset_stack(&engine->workers[here]->local);
-    engine->held_until = until;
+    eki_engine_hold_on(engine, until);
     /* relaxed: handed on by the start of the team. */
     atomic_fetch_add_explicit(&engine->holds, 1, memory_order_relaxed);
+}
+
+void eki_engine_hold_on(struct eki_engine *engine, uint64_t until)
+{
+    /* relaxed: who has seen it too early looks again then. */
+    atomic_store_explicit(&engine->held_until, until, memory_order_relaxed);
 }
 
 void eki_engine_let_go(struct eki_engine *engine)

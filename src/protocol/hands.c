@@ -100,29 +100,21 @@ static void settle_long(struct eki_hands *hands)
     }
 }
 
-/* What fits.  Where handing over has not helped, as the largest load REACHED
- * tells, the mean is out of reach: half way to it may not be. */
+/* What fits.  Where the largest load REACHED is more after a hand-over, the
+ * mean is out of reach: half way to it may not be. */
 static void set_target(struct eki_hands *hands, double reached)
 {
-    if (!hands->has_tried && reached > EKI_HAND_FAR * hands->target)
-        hands->target = EKI_HAND_TARGET;
-    else if (hands->has_tried && reached > hands->target &&
-             reached > EKI_HAND_HELPED * hands->reached)
+    if (hands->has_tried && reached > hands->target)
         hands->target = (hands->target + reached) / 2;
-    hands->reached = reached;
+    else if (!hands->has_tried && reached > EKI_HAND_FAR * hands->target)
+        hands->target = EKI_HAND_TARGET;
 }
 
-/* For how long workers are held after a process of so long, where so much may
- * be gained. */
-static uint64_t longest_hold(uint64_t process_ns, uint64_t gain_ns)
+/* For how long workers are held without news, where so much may be gained. */
+static uint64_t longest_hold(uint64_t gain_ns)
 {
-    uint64_t most_ns = process_ns / EKI_HAND_HOLD_PART;
-    if (most_ns < EKI_HAND_HOLD_NS)
-        most_ns = EKI_HAND_HOLD_NS;
-    if (most_ns > EKI_HAND_HOLD_MOST_NS)
-        most_ns = EKI_HAND_HOLD_MOST_NS;
-    return gain_ns / EKI_HAND_PART < most_ns ? gain_ns / EKI_HAND_PART
-                                             : most_ns;
+    uint64_t part_ns = gain_ns / EKI_HAND_PART;
+    return part_ns < EKI_HAND_HOLD_NS ? part_ns : EKI_HAND_HOLD_NS;
 }
 
 static void set_limits(struct eki_hands *hands, const struct eki_load *load)
@@ -139,8 +131,7 @@ static void set_limits(struct eki_hands *hands, const struct eki_load *load)
         return;
     if (hands->long_tasks.minor_ns < EKI_HAND_LEAST_NS)
         hands->long_tasks.minor_ns = EKI_HAND_LEAST_NS;
-    hands->hold_ns =
-        longest_hold(load->most_ns, load->most_ns - hands->long_tasks.most_ns);
+    hands->hold_ns = longest_hold(load->most_ns - hands->long_tasks.most_ns);
 }
 
 /* Whether tasks may be too long for stealing, as all ranks know alike. */
@@ -158,6 +149,14 @@ static bool is_due(struct eki_hands *hands, const struct eki_phase *phase)
     set_limits(hands, &load);
     return load.most_ns > hands->long_tasks.most_ns &&
            load.task_ns > hands->long_tasks.minor_ns;
+}
+
+/* From NOW, when there is news, tasks may come and go for a while. */
+static void wait_for_more(struct eki_hands *hands, uint64_t now)
+{
+    uint64_t until = now + hands->hold_ns;
+    hands->until = until < hands->latest ? until : hands->latest;
+    hands->takes_to = hands->until - hands->hold_ns / 4;
 }
 
 static bool enter_hands(struct eki_protocol *protocol,
@@ -187,8 +186,8 @@ static bool enter_hands(struct eki_protocol *protocol,
     /* Nobody else takes a task. */
     if (!has_others(hands))
         return false;
-    hands->until = now + hands->hold_ns;
-    hands->takes_to = hands->until - hands->hold_ns / 4;
+    hands->latest = now + EKI_HAND_HOLDS * hands->hold_ns;
+    wait_for_more(hands, now);
     eki_engine_hold(engine, hands->until);
     return true;
 }
@@ -265,6 +264,10 @@ static enum eki_taken take_hands(struct eki_protocol *protocol,
     if (!eki_fits_one(&decode, "kind of phase", protocol->engine->kind,
                       EKI_PHASE_PROCESS))
         return EKI_REFUSED;
+    if (is_holding(hands) && now < hands->until) {
+        wait_for_more(hands, now);
+        eki_engine_hold_on(protocol->engine, hands->until);
+    }
     if (head->kind == EKI_KIND_HAND)
         return take_hand(hands, message);
     if (head->kind == EKI_KIND_TAKE) {

@@ -35,15 +35,14 @@ enum {
     EKI_HANDS_MOST = 16, /* ranks that are offered a task */
     EKI_HAND_MINOR = 50, /* long is more than this part of the mean ... */
     EKI_HAND_LEAST_NS = 200000, /* ... and than this */
-    /* Workers are held for this part of what may be gained, and at most for
-     * this part of the last process, from a millisecond to four.  A message
-     * takes some 10 us; among 38,400 simulated workers with ten tasks each a
-     * millisecond is too short for offers to find a place, and three are not.
-     */
+    /* Workers are held for this part of what may be gained and at most for a
+     * millisecond, so much longer from each message on, up to HOLDS times in
+     * all.  A message takes some 10 us: among 38,400 simulated workers with ten
+     * tasks each a millisecond is too short for offers to find a place, and
+     * three are not. */
     EKI_HAND_PART = 64,
-    EKI_HAND_HOLD_PART = 1000,
     EKI_HAND_HOLD_NS = 1000000,
-    EKI_HAND_HOLD_MOST_NS = 4000000
+    EKI_HAND_HOLDS = 4
 };
 
 /* So much fits a worker: in means, or in longest tasks if that is more.  What
@@ -51,8 +50,6 @@ enum {
  * fitted. */
 #define EKI_HAND_TARGET 1.01
 #define EKI_HAND_FAR 1.125
-/* A hand-over has helped where the largest load fell to this part. */
-#define EKI_HAND_HELPED 0.95
 
 /* Of a task that was offered. */
 struct eki_offer {
@@ -77,13 +74,13 @@ struct eki_hand_note {
 struct eki_hands {
     struct eki_protocol protocol;
     struct eki_random random;
-    uint64_t hold_ns;  /* workers are held for so long ... */
+    uint64_t hold_ns;  /* workers are held for so long after a message ... */
     uint64_t until;    /* ... to this moment, and take tasks ... */
     uint64_t takes_to; /* ... as long as those can come; 0: nobody is held */
+    uint64_t latest;   /* `until` at most */
     uint64_t owed_ns;  /* data of offered tasks leaves, see away.h */
     bool has_tried;    /* in the last process */
-    double reached;    /* largest load then, in means, and ... */
-    double target;     /* ... what fits a worker now, in means */
+    double target;     /* what fits a worker now, in means */
     struct eki_long_tasks long_tasks;
     struct eki_queue notes; /* struct eki_hand_note */
 };

@@ -93,7 +93,9 @@ static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
 static uint64_t held_until(const struct eki_sim *sim,
                            const struct eki_sim_rank *rank)
 {
-    uint64_t until = rank->engine->held_until;
+    /* relaxed: one thread. */
+    uint64_t until =
+        atomic_load_explicit(&rank->engine->held_until, memory_order_relaxed);
     uint64_t clock = eki_sim_clock(sim, rank);
     return sim->now + (until > clock ? until - clock : 0);
 }

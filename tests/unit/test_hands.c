@@ -199,21 +199,34 @@ static void ranks_of_one_node_hand_over_likewise(struct lone *lone)
     CHECK_EQ_INT(visible(lone, eki_server_deque(lone->engine)), 1);
 }
 
-/* A part of 1000 of the process at most, from a millisecond to four. */
-static void hold_grows_with_the_process(void)
+/* News, such as that somebody takes what is not offered, until it prolongs
+ * nothing any more. */
+static void prolong(struct lone *lone)
 {
-    static const uint64_t most_ms[] = {400, 1000, 3000, 5000};
-    static const uint64_t hold_ns[] = {1 * MS, 1 * MS, 3 * MS, 4 * MS};
-    for (int i = 0; i < 4; i++) {
-        struct lone lone;
-        make(&lone);
-        lone.engine->node->load.most_ns = most_ms[i] * MS;
-        SEED(&lone, 0, 40, 50, 60);
-        enter(&lone);
-        CHECK_EQ_INT(lone.engine->held_until,
-                     lone.engine->entered_ns + hold_ns[i]);
-        lone_close(&lone);
+    uint64_t latest = lone->engine->entered_ns + EKI_HAND_HOLDS * HOLD_NS;
+    while (lone->engine->held_until < latest) {
+        lone->now = lone->engine->held_until - 200;
+        take(lone, 99);
     }
+}
+
+static void messages_prolong_the_hold(struct lone *lone)
+{
+    make(lone);
+    SEED(lone, 0, 40, 50, 60);
+    enter(lone);
+    uint64_t began = lone->engine->entered_ns;
+    CHECK_EQ_INT(lone->engine->held_until, began + HOLD_NS);
+    lone->now = began + HOLD_NS / 2;
+    take(lone, 99);
+    CHECK_EQ_INT(lone->engine->held_until, lone->now + HOLD_NS);
+    prolong(lone);
+    lone->now = began + 4 * HOLD_NS - 200;
+    take(lone, 99);
+    check_held(lone, true);
+    lone->now += 100;
+    take(lone, 99);
+    check_held(lone, false);
 }
 
 static void workers_of_one_rank_wait_for_nobody(struct lone *lone)
@@ -462,6 +475,7 @@ static void who_is_late_neither_gives_nor_takes(struct lone *lone)
     CHECK_EQ_INT(lone_count(lone, EKI_KIND_TAKE), 1);
     lone_forget(lone);
     /* Too late for a task to come, but not for one that is on its way. */
+    prolong(lone);
     lone->now = lone->engine->held_until - HOLD_NS / 4;
     offer(lone, 21, 0);
     CHECK_EQ_INT(lone_count(lone, EKI_KIND_TAKE), 0);
@@ -583,7 +597,7 @@ int main(void)
 {
     RUN_LONE(what_does_not_fit_is_offered_and_handed_over);
     RUN_LONE(ranks_of_one_node_hand_over_likewise);
-    RUN(hold_grows_with_the_process);
+    RUN_LONE(messages_prolong_the_hold);
     RUN_LONE(workers_of_one_rank_wait_for_nobody);
     RUN_LONE(what_does_not_help_is_tried_with_more_room);
     RUN(pinned_tasks_take_room);
