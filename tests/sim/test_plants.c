@@ -19,10 +19,10 @@ static const struct {
     const char *name;
     uint64_t seed;
 } rare[] = {{"created-first", 2300},
-            {"mixed-pass", 9300},
+            {"mixed-pass", 27460},
             {"twice-added", 3740},
             {"no-finish", 3270},
-            {"arrives-idle", 52640}};
+            {"arrives-idle", 81740}};
 
 static struct explore explore;
 static struct explore_scenario scenario;
