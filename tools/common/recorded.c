@@ -27,17 +27,11 @@ struct reading {
     int64_t total;       /* tasks of the first iteration, null ones, too */
 };
 
-static bool is_null(const struct eki_record_task *task)
-{
-    return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
-           task->duration_ns == 0;
-}
-
 static void drop_nulls(struct eki_record_iteration *iteration)
 {
     int64_t count = 0;
     for (int64_t k = 0; k < iteration->task_count; k++) {
-        if (!is_null(&iteration->tasks[k]))
+        if (!spawned_is_null(&iteration->tasks[k]))
             iteration->tasks[count++] = iteration->tasks[k];
     }
     iteration->task_count = count;

@@ -16,6 +16,13 @@ struct spawned {
     int64_t *first_child; /* [tasks + 1]; owned */
 };
 
+/* A task that took no time. */
+static inline bool spawned_is_null(const struct eki_record_task *task)
+{
+    return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
+           task->duration_ns == 0;
+}
+
 /* In the order of their ids; ids of other programs need not be unique. */
 void spawned_sort_ids(struct eki_record_iteration *iteration);
 /* Bring the tasks of ITERATION, sorted by ids, in this order.  EK_ERR_ARG:

@@ -3,6 +3,7 @@
 
 #include "report.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 enum {
@@ -53,17 +54,18 @@ static double scale_at(const struct scale *scale, double value)
     return scale->from + share * (scale->to - scale->from);
 }
 
-double chart_x(const struct chart *chart, double x)
+static double chart_x(const struct chart *chart, double x)
 {
     return scale_at(&chart->x, x);
 }
 
-double chart_y(const struct chart *chart, double y)
+static double chart_y(const struct chart *chart, double y)
 {
     return scale_at(&chart->y, y);
 }
 
-void chart_append(enum unit unit, double value, char *text, size_t bytes)
+/* A value as ticks have it. */
+static void append_value(enum unit unit, double value, char *text, size_t bytes)
 {
     if (unit == UNIT_SECONDS)
         eki_append(text, bytes, "%s",
@@ -78,35 +80,36 @@ void chart_append(enum unit unit, double value, char *text, size_t bytes)
         eki_append(text, bytes, "%.4g", value);
 }
 
-void chart_tick(const struct chart *chart, double x, const char *text)
+static void write_tick(const struct chart *chart, bool is_upright, double at,
+                       const char *text)
 {
-    double at = chart_x(chart, x);
     fprintf(chart->out,
-            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", at,
-            HEIGHT - BOTTOM + 18, text);
+            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n",
+            is_upright ? LEFT - 6 : chart_x(chart, at),
+            is_upright ? chart_y(chart, at) + 4 : HEIGHT - BOTTOM + 18,
+            is_upright ? "end" : "middle", text);
 }
 
-void chart_tick_left(const struct chart *chart, double y, const char *text)
+void chart_tick(const struct chart *chart, bool is_upright, double at,
+                int64_t number)
 {
-    fprintf(chart->out,
-            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-            LEFT - 6, chart_y(chart, y) + 4, text);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    write_tick(chart, is_upright, at, text);
 }
 
 static void tick(const struct chart *chart, bool is_upright, double value)
 {
     char text[40] = "";
-    chart_append(is_upright ? chart->y.unit : chart->x.unit, value, text,
+    append_value(is_upright ? chart->y.unit : chart->x.unit, value, text,
                  sizeof text);
-    if (is_upright) {
+    if (is_upright)
         fprintf(chart->out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT,
                 chart_y(chart, value), WIDTH - RIGHT);
-        chart_tick_left(chart, value, text);
-    } else {
+    else
         fprintf(chart->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>",
                 chart_x(chart, value), TOP, HEIGHT - BOTTOM);
-        chart_tick(chart, value, text);
-    }
+    write_tick(chart, is_upright, value, text);
 }
 
 /* 1, 2 or 5 times a power of ten, at least STEP. */
@@ -169,33 +172,31 @@ void chart_close(struct chart *chart)
             LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
 }
 
-static void rectangle(const struct chart *chart, const char *class,
-                      const double x[2], const double y[2])
+static void rectangle(const struct chart *chart, const char *look,
+                      const double x[2], const double y[2], const char *words)
 {
     double left = chart_x(chart, x[0]), top = chart_y(chart, y[1]);
     fprintf(chart->out,
-            "<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">",
-            class, left, top, fmax(chart_x(chart, x[1]) - left, 0.5),
-            chart_y(chart, y[0]) - top);
+            "<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">"
+            "<title>%s</title></rect>\n",
+            look, left, top, fmax(chart_x(chart, x[1]) - left, 0.5),
+            chart_y(chart, y[0]) - top, escaped(words).text);
 }
 
 void chart_bar(const struct chart *chart, int i, const double x[2],
                const double y[2], const char *words)
 {
-    char class[40];
-    snprintf(class, sizeof class, "fill=\"url(#p%d)\"", i);
-    rectangle(chart, class, x, y);
-    fprintf(chart->out, "<title>%s</title></rect>\n", escaped(words).text);
+    char look[40];
+    snprintf(look, sizeof look, "fill=\"url(#p%d)\"", i);
+    rectangle(chart, look, x, y, words);
 }
 
 void chart_cell(const struct chart *chart, const double x[2], const double y[2],
                 double share, const char *words)
 {
-    char class[60];
-    snprintf(class, sizeof class, "class=\"cell\" fill-opacity=\"%.2f\"",
-             share);
-    rectangle(chart, class, x, y);
-    fprintf(chart->out, "<title>%s</title></rect>\n", escaped(words).text);
+    char look[60];
+    snprintf(look, sizeof look, "class=\"cell\" fill-opacity=\"%.2f\"", share);
+    rectangle(chart, look, x, y, words);
 }
 
 void chart_dot(const struct chart *chart, int i, double x, double y,

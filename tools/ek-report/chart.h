@@ -38,14 +38,10 @@ struct chart {
 /* LABEL says what is seen. */
 void chart_open(struct chart *chart, const char *label);
 void chart_close(struct chart *chart);
-double chart_x(const struct chart *chart, double x);
-double chart_y(const struct chart *chart, double y);
-/* A value as ticks have it. */
-void chart_append(enum unit unit, double value, char *text, size_t bytes);
 
-/* A word below or left of the axis, where the scale has no ticks. */
-void chart_tick(const struct chart *chart, double x, const char *text);
-void chart_tick_left(const struct chart *chart, double y, const char *text);
+/* A number below or left of the axis, where the scale has no ticks. */
+void chart_tick(const struct chart *chart, bool is_upright, double at,
+                int64_t number);
 /* An area of class I between two corners. */
 void chart_bar(const struct chart *chart, int i, const double x[2],
                const double y[2], const char *words);

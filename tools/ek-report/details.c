@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-static bool is_null(const struct eki_record_task *task)
-{
-    return task->flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED) ||
-           task->duration_ns == 0;
-}
-
 /* Runs of ranks, or nodes where there are not too many. */
 static void group_ranks(struct run *run)
 {
@@ -115,7 +109,7 @@ static void add_chosen(struct run *run,
 {
     for (int64_t k = 0; k < iteration->task_count; k++) {
         const struct eki_record_task *task = &iteration->tasks[k];
-        if (is_null(task))
+        if (spawned_is_null(task))
             continue;
         double task_s = (double)task->duration_ns * 1e-9;
         int function = task->function < REPORT_FUNCTIONS ? task->function
@@ -149,7 +143,7 @@ static int64_t fewest_of(const struct eki_record_iteration *iteration,
     for (int64_t k = 0; k < worker->count; k++) {
         const struct eki_record_task *task =
             &iteration->tasks[worker->first + k];
-        if (!is_null(task))
+        if (!spawned_is_null(task))
             ns[count++] = (eki_ns)task->duration_ns;
     }
     qsort(ns, (size_t)count, sizeof *ns, compare_longest);
@@ -171,7 +165,7 @@ static void weigh(const struct run *run,
     for (int64_t k = 0; k < iteration->task_count; k++) {
         const struct eki_record_task *task = &iteration->tasks[k];
         eki_ns ns = (eki_ns)task->duration_ns;
-        if (is_null(task))
+        if (spawned_is_null(task))
             continue;
         load[task->worker] += ns;
         totals.total += ns;
@@ -211,7 +205,8 @@ static void compare_places(struct run *run, struct eki_record_iteration *before,
             i++;
         if (i == before->task_count)
             return;
-        run->moved += before->tasks[i].id == task->id && !is_null(task) &&
+        run->moved += before->tasks[i].id == task->id &&
+                      !spawned_is_null(task) &&
                       before->tasks[i].worker != task->worker;
     }
 }

@@ -98,12 +98,10 @@ void draw_efficiency(const struct run *run, FILE *out)
     key_of_parts(run, out);
     chart_open(&chart, "Time of workers in each iteration, by what they did");
     for (int i = 0; i < count; i++) {
-        char number[24];
         draw_span(&chart, run, i, bounds + 2 * (ptrdiff_t)i);
-        snprintf(number, sizeof number, "%" PRId64,
-                 run->rows[span_of(run, i).first].head.iteration);
         if (i % step == 0)
-            chart_tick(&chart, i + 0.5, number);
+            chart_tick(&chart, false, i + 0.5,
+                       run->rows[span_of(run, i).first].head.iteration);
     }
     chart_line(&chart, CHART_CLASSES, bounds, 2 * count);
     chart_close(&chart);
@@ -174,7 +172,6 @@ void draw_loads(const struct run *run, FILE *out)
     chart_rule(&chart, RULE_ABOVE, aim->target_s, "target");
     chart_rule(&chart, RULE_BELOW, mean_s, "mean");
     for (int i = 0; i < groups->count; i++) {
-        char number[24];
         double pair[2][2] = {{i + 0.5, 0}, {i + 0.5, 0}};
         if (run->before.is_known) {
             pair[0][1] = draw_group(&chart, run, &run->before, 3, i);
@@ -183,9 +180,8 @@ void draw_loads(const struct run *run, FILE *out)
         } else {
             draw_group(&chart, run, &run->now, 0, i);
         }
-        snprintf(number, sizeof number, "%d", groups->first[i]);
         if (i % step == 0)
-            chart_tick(&chart, i + 0.5, number);
+            chart_tick(&chart, false, i + 0.5, groups->first[i]);
     }
     chart_close(&chart);
 }
@@ -285,10 +281,8 @@ void draw_homes(const struct run *run, FILE *out)
                    words);
     }
     for (int i = 0; i < count; i += step) {
-        char number[24];
-        snprintf(number, sizeof number, "%d", groups->first[i]);
-        chart_tick(&chart, i + 0.5, number);
-        chart_tick_left(&chart, i + 0.5, number);
+        chart_tick(&chart, false, i + 0.5, groups->first[i]);
+        chart_tick(&chart, true, i + 0.5, groups->first[i]);
     }
     chart_close(&chart);
 }
@@ -356,12 +350,10 @@ void draw_simulated(const struct run *run, FILE *out)
     key_close(out);
     chart_open(&chart, "Efficiency on more cores, simulated, by policy");
     for (int i = 0; i < run->simulated_count; i++) {
-        char text[24];
         if (run->simulated[i].cores == last)
             continue;
         last = run->simulated[i].cores;
-        snprintf(text, sizeof text, "%d", last);
-        chart_tick(&chart, last, text);
+        chart_tick(&chart, false, last, last);
     }
     draw_bound(&chart, run);
     for (int i = 0; mode_at(run, i); i++)

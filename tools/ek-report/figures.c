@@ -42,19 +42,6 @@ static struct iteration_row *find_row(struct run *run, double number)
     return NULL;
 }
 
-/* Where the names of a header are; the first that is missing, or NULL. */
-static const char *find_columns(char **fields, int count,
-                                const char *const *names, int wanted,
-                                int *columns)
-{
-    for (int i = 0; i < wanted; i++) {
-        columns[i] = split_find(fields, count, names[i]);
-        if (columns[i] < 0)
-            return names[i];
-    }
-    return NULL;
-}
-
 static void take_ranks(struct run *run, struct iteration_row *row,
                        const double *values)
 {
@@ -88,7 +75,7 @@ static bool read_titles(struct reading *reading, char *line,
     reading->iteration = split_find(fields, count, "iteration");
     reading->is_of_ranks = split_find(fields, count, "rank") >= 0;
     reading->count = reading->is_of_ranks ? RANK_FIGURES : FIGURES;
-    const char *missing = find_columns(
+    const char *missing = split_find_all(
         fields, count, reading->is_of_ranks ? rank_names : figure_names,
         reading->count, reading->columns);
     if (reading->collection < 0 || reading->iteration < 0)

@@ -2,6 +2,8 @@
 /* The iterations of a record, and sums over them. */
 #include "report.h"
 
+#include "verdicts.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -50,11 +52,9 @@ static void fill_parts(const struct run *run, struct iteration_row *row)
 
 /* What an iteration says of itself. */
 static void add_row(struct run *run,
-                    const struct eki_record_iteration *iteration, int64_t k,
-                    float *const *seconds)
+                    const struct eki_record_iteration *iteration, int64_t k)
 {
     struct iteration_row *row = &run->rows[k];
-    (void)seconds;
     double largest_s = -1;
     row->head = iteration->head;
     row->wall_s = (double)iteration->head.wall_ns * 1e-9;
@@ -88,8 +88,7 @@ static void add_row(struct run *run,
 
 /* How often and how long the longest tasks ran in an iteration. */
 static void add_long(struct run *run,
-                     const struct eki_record_iteration *iteration, int64_t k,
-                     float *const *seconds)
+                     const struct eki_record_iteration *iteration, int64_t k)
 {
     (void)k;
     for (int64_t t = 0; t < iteration->task_count; t++) {
@@ -98,42 +97,23 @@ static void add_long(struct run *run,
             struct long_task *longest = &run->longest[i];
             if (task->id == longest->task.id && task->duration_ns > 0 &&
                 longest->count < run->record->iteration_count)
-                seconds[i][longest->count++] =
-                    (float)((double)task->duration_ns * 1e-9);
+                longest->seconds[longest->count++] =
+                    (double)task->duration_ns * 1e-9;
         }
-    }
-}
-
-static int compare_floats(const void *a, const void *b)
-{
-    const float *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static void end_long(struct long_task *longest, float *seconds)
-{
-    int64_t n = longest->count;
-    qsort(seconds, (size_t)n, sizeof *seconds, compare_floats);
-    if (n > 0) {
-        longest->least_s = (double)seconds[0];
-        longest->median_s = (double)seconds[(n - 1) / 2];
-        longest->longest_s = (double)seconds[n - 1];
     }
 }
 
 /* Iteration after iteration: only one is in memory. */
 typedef void visit_fn(struct run *run,
-                      const struct eki_record_iteration *iteration, int64_t k,
-                      float *const *seconds);
+                      const struct eki_record_iteration *iteration, int64_t k);
 
-static bool visit_all(struct run *run, visit_fn *visit, float *const *seconds,
-                      struct message *message)
+static bool visit_all(struct run *run, visit_fn *visit, struct message *message)
 {
     for (int64_t k = 0; k < run->record->iteration_count; k++) {
         struct eki_record_iteration iteration;
         if (eki_record_load(run->record, k, &iteration) != EK_OK)
             return message_set(message, "%s", ek_error_message());
-        visit(run, &iteration, k, seconds);
+        visit(run, &iteration, k);
         eki_record_unload(&iteration);
     }
     return true;
@@ -141,14 +121,15 @@ static bool visit_all(struct run *run, visit_fn *visit, float *const *seconds,
 
 bool gather_longest(struct run *run, struct message *message)
 {
-    float *seconds[REPORT_LONGEST];
-    for (int i = 0; i < REPORT_LONGEST; i++)
-        seconds[i] =
-            allocate((size_t)run->record->iteration_count, sizeof **seconds);
-    bool is_good = visit_all(run, add_long, seconds, message);
-    for (int i = 0; i < REPORT_LONGEST; i++) {
-        end_long(&run->longest[i], seconds[i]);
-        free(seconds[i]);
+    for (int i = 0; i < run->longest_count; i++)
+        run->longest[i].seconds =
+            allocate((size_t)run->record->iteration_count, sizeof(double));
+    bool is_good = visit_all(run, add_long, message);
+    for (int i = 0; i < run->longest_count; i++) {
+        struct long_task *longest = &run->longest[i];
+        if (longest->count > 0)
+            longest->median_s =
+                verdict_median(longest->seconds, (int)longest->count);
     }
     return is_good;
 }
@@ -193,7 +174,7 @@ bool gather_run(const char *path, const struct arguments *arguments,
     }
     run->node_of = allocate((size_t)record->shape.ranks, sizeof *run->node_of);
     run->rows = allocate((size_t)record->iteration_count, sizeof *run->rows);
-    return visit_all(run, add_row, NULL, message) &&
+    return visit_all(run, add_row, message) &&
            choose_row(run, arguments->iteration, message);
 }
 
@@ -242,25 +223,19 @@ static void add_figures(struct eki_verdict_run *verdict,
     verdict->outside_s += figures[FIGURE_OUTSIDE];
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Of N rows, of which those without figures do not count where others have
  * some. */
 static double median_of(const struct run *run, size_t offset)
 {
-    int64_t n = 0, count = run->record->iteration_count;
+    int n = 0;
+    int64_t count = run->record->iteration_count;
     double *values = allocate((size_t)count, sizeof *values);
     for (int64_t k = 0; k < count; k++) {
         if (run->rows[k].has_figures == run->has_figures)
             values[n++] =
                 *(const double *)((const char *)&run->rows[k] + offset);
     }
-    qsort(values, (size_t)n, sizeof *values, compare_doubles);
-    double median = values[(n - 1) / 2];
+    double median = verdict_median(values, n);
     free(values);
     return median;
 }
@@ -344,6 +319,8 @@ void gather_free(struct run *run)
     free(run->rank_of);
     free(run->node_of);
     free(run->rows);
+    for (int i = 0; i < run->longest_count; i++)
+        free(run->longest[i].seconds);
     free(run->groups.of_worker);
     free(run->homes);
     free(run->before.worker_s);

@@ -30,8 +30,7 @@ static bool judge_record(const struct run *run, char *text, size_t bytes)
     return true;
 }
 
-/* Workers whose cores others have: no figure stands for the run. */
-static bool is_busy(const struct run *run)
+bool judge_is_busy(const struct run *run)
 {
     return run->verdict.workers <= run->verdict.cores &&
            judge_busy(run) >= BUSY;
@@ -88,7 +87,7 @@ void judge_run(const struct run *run, char *text, size_t bytes)
     if (sentence[0] >= 'a' && sentence[0] <= 'z')
         sentence[0] = (char)(sentence[0] - 'a' + 'A');
     eki_append(text, bytes, "%s.", sentence);
-    if (is_busy(run) || judge_causes(run, lost_s, causes) == 0)
+    if (judge_is_busy(run) || judge_causes(run, lost_s, causes) == 0)
         return;
     double then_s = judge_without(run, lost_s[causes[0]],
                                   (enum eki_verdict_cause)causes[0]);

@@ -84,8 +84,7 @@ static bool badge(const struct run *run, int i, char *text, size_t bytes)
     case BADGE_BUSY:
         eki_append(text, bytes, "machine was busy: %.0f %%",
                    100 * judge_busy(run));
-        return judge_busy(run) >= 0.05 &&
-               run->verdict.workers <= run->verdict.cores;
+        return judge_is_busy(run);
     default:
         for (int64_t k = 0; k < run->record->iteration_count; k++)
             held += run->rows[k].held;

@@ -93,8 +93,9 @@ struct iteration_row {
 
 struct long_task {
     struct eki_record_task task;
-    double least_s, median_s, longest_s; /* over iterations ... */
-    int64_t count;                       /* ... in which it took time */
+    double *seconds; /* [count] of iterations in which it took time, sorted */
+    double median_s;
+    int64_t count;
 };
 
 /* Workers together: each alone, or those of a rank, a node or of some ranks. */
@@ -178,11 +179,17 @@ double judge_without(const struct run *run, double lost_s,
                      enum eki_verdict_cause cause);
 /* Part of the workers' time without a core; < 0: not known. */
 double judge_busy(const struct run *run);
+/* Whether others have so much of the workers' cores that no figure stands for
+ * the run. */
+bool judge_is_busy(const struct run *run);
 
 /* Cut LINE at each SEPARATOR into FIELDS; how many they are. */
 int split(char *line, char separator, char **fields, int most);
 /* Which of FIELDS [count] is NAME; -1: none. */
 int split_find(char **fields, int count, const char *name);
+/* Where NAMES [WANTED] are, to COLUMNS; the first that is missing, or NULL. */
+const char *split_find_all(char **fields, int count, const char *const *names,
+                           int wanted, int *columns);
 
 /* Rows of words, the first of which names the row. */
 struct table {

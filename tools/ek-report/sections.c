@@ -223,9 +223,9 @@ static void list_longest(const struct run *run, struct table *table)
         table_add(table, "%" PRIu64, task->id % EKI_NUMBERS);
         table_add(table, "%d", task->worker);
         table_add(table, "%.5g", (double)task->duration_ns * 1e-3);
-        table_add(table, "%.5g", longest->least_s * 1e6);
+        table_add(table, "%.5g", longest->seconds[0] * 1e6);
         table_add(table, "%.5g", longest->median_s * 1e6);
-        table_add(table, "%.5g", longest->longest_s * 1e6);
+        table_add(table, "%.5g", longest->seconds[longest->count - 1] * 1e6);
         table_add(table, "%" PRId64, longest->count);
         table_add(table, "%s", task->flags & EKI_RECORD_HELD ? "yes" : "no");
         table_add(table, "%" PRIu32, task->input_bytes);

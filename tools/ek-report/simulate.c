@@ -138,12 +138,10 @@ static bool take_rows(char *text, int cores, struct run *run)
     int columns[COLUMNS], most = 0;
     char *line = strtok_r(text, "\n", &rest);
     int count = line ? split(line, ',', fields, 200) : 0;
-    for (int i = 0; i < COLUMNS; i++) {
-        columns[i] = split_find(fields, count, names[i]);
-        if (columns[i] < 0)
-            return false;
+    if (split_find_all(fields, count, names, COLUMNS, columns))
+        return false;
+    for (int i = 0; i < COLUMNS; i++)
         most = columns[i] > most ? columns[i] : most;
-    }
     while ((line = strtok_r(NULL, "\n", &rest)) &&
            run->simulated_count < ROOM) {
         if (split(line, ',', fields, 200) > most)

@@ -47,6 +47,17 @@ int split_find(char **fields, int count, const char *name)
     return -1;
 }
 
+const char *split_find_all(char **fields, int count, const char *const *names,
+                           int wanted, int *columns)
+{
+    for (int i = 0; i < wanted; i++) {
+        columns[i] = split_find(fields, count, names[i]);
+        if (columns[i] < 0)
+            return names[i];
+    }
+    return NULL;
+}
+
 void table_open(struct table *table, const char *key, const char *title,
                 const char *columns)
 {
