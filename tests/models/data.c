@@ -92,7 +92,7 @@ static struct {
     unsigned char payload[SLOT - sizeof(struct eki_slot)];
 } slots[EKI_DATA_OPS_MOST + 1], tasks[TASKS];
 static ek_data_ops ops = {.struct_bytes = sizeof ops, .bytes_max = BYTES};
-static _Atomic int64_t fetch_ns;
+static _Atomic int64_t away_ns;
 /* What is sent, each in memory of its own, because bodies differ. */
 static struct {
     struct eki_message message;
@@ -262,7 +262,7 @@ static void prepare(void)
     data.tickets.workers = 1;
     data.tickets.places = EKI_DATA_OPS_MOST;
     data.ops = &ops;
-    data.fetch_ns = &fetch_ns;
+    data.away_ns = &away_ns;
     data.op_room = 1;
     data.bytes_max = BYTES;
     data.part = data.home_part = 1 << 20;
