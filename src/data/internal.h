@@ -149,8 +149,8 @@ struct eki_data {
     struct eki_protocol protocol;
     struct eki_data_setup setup;
     ek_data_ops *ops; /* [op_room], by function; struct_bytes 0: none */
-    /* [op_room]: how long a task of each waits for an input, about; 0: not
-     * known; written by the server. */
+    /* [op_room]: how long data of each comes and goes (engine/away.h); written
+     * by the server. */
     _Atomic int64_t *away_ns;
     int op_room;
     int64_t bytes_max;       /* of all functions */
@@ -281,8 +281,8 @@ void eki_data_post(struct eki_data *data, struct eki_message *message,
                    const unsigned char *from, const struct eki_data_to *to,
                    bool more);
 
-/* A task of FUNCTION has waited so long for its input, here or elsewhere; 0:
- * not known. */
+/* Data of a task of FUNCTION has taken so long to come and go, here or
+ * elsewhere; 0 or less: not known. */
 void eki_data_note_fetch(struct eki_data *data, int function, int64_t ns);
 /* What was noted is a little less sure. */
 void eki_data_forget_fetches(struct eki_data *data);

@@ -120,9 +120,8 @@ struct eki_counter {
     unsigned char *copies;      /* two of each; NULL: nobody has fetched */
     int chunk;                  /* numbers that one draw takes */
     bool is_guided;             /* ... at least, a part of what is left */
-    bool
-        has_stock; /* written before the table is ready: workers take from it */
-    bool is_used;  /* by this rank in this phase */
+    bool has_stock; /* workers take from it; set before `is_ready` */
+    bool is_used;   /* by this rank in this phase */
     bool seeds_sent;
     _Atomic bool is_ready; /* the table is complete */
     _Atomic bool is_void;  /* there will be none: seeds stay where they are */

@@ -54,17 +54,23 @@ static void copy_taken(const struct eki_counter *counter,
                               (uint64_t)n, memory_order_release);
 }
 
+/* How many tasks, as they took lately, take NS: MOST at most, or one. */
+static int64_t tasks_in(const struct ek_worker *worker, int64_t ns,
+                        int64_t most)
+{
+    int64_t task_ns = (int64_t)worker->batch.task_ns;
+    int64_t n = task_ns > 0 ? ns / task_ns : 1;
+    if (n > most)
+        n = most;
+    return n > 0 ? n : 1;
+}
+
 /* How many of LEFT a worker takes at once. */
 static int64_t count_taken(const struct ek_worker *worker, int64_t left)
 {
-    int64_t ns = (int64_t)worker->batch.task_ns;
-    int64_t n = ns > 0 ? STOCK_TAKEN_NS / ns : 1;
     int64_t part = left / worker->engine->topology->node_workers;
-    if (n > EKI_BATCH_MAX)
-        n = EKI_BATCH_MAX;
-    if (n > part)
-        n = part;
-    return n > 0 ? n : 1;
+    return tasks_in(worker, STOCK_TAKEN_NS,
+                    part < EKI_BATCH_MAX ? part : EKI_BATCH_MAX);
 }
 
 /* How many seeds it has taken; *LEFT: how many are there then. */
@@ -102,12 +108,9 @@ static int64_t take_seeds_here(struct eki_counter *counter,
 static int64_t least_draw(const struct ek_worker *worker)
 {
     const struct eki_topology *topology = worker->engine->topology;
-    int64_t ns = (int64_t)worker->batch.task_ns;
-    int64_t all = (int64_t)DRAW_NS * topology->nodes * topology->node_workers;
-    int64_t n = ns > 0 ? all / ns : 1;
-    if (n > EKI_CHUNK_MOST)
-        n = EKI_CHUNK_MOST;
-    return n > 0 ? n : 1;
+    return tasks_in(worker,
+                    (int64_t)DRAW_NS * topology->nodes * topology->node_workers,
+                    EKI_CHUNK_MOST);
 }
 
 /* Whether more is to be drawn though LEFT are there. */
@@ -129,7 +132,7 @@ static void draw_more(struct eki_counter *counter, struct ek_worker *worker)
         atomic_load_explicit(&node->stock_drawing, memory_order_relaxed);
     if (eki_is_set(&node->stock_drawn, engine->phase))
         return;
-    /* acquire: pairs with the release in fill_stock(): what the server did that
+    /* acquire: pairs with the release in end_draw(): what the server did that
      * drew last. */
     if (drawing != engine->phase &&
         atomic_compare_exchange_strong_explicit(
