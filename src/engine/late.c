@@ -31,6 +31,9 @@ static void send_late(struct eki_engine *engine, struct ek_worker *worker)
     struct eki_local *local = &worker->local;
     struct eki_late *late = &worker->late;
     unsigned char *kept = local->seed_base;
+    /* What ran before and could not be restored is hidden, and stays. */
+    if (local->seed_top == local->seed_base)
+        return;
     qsort(late->ids, (size_t)late->count, sizeof *late->ids, compare_late);
     for (unsigned char *at = kept; at != local->seed_end;
          at += engine->slot_bytes) {

@@ -3,6 +3,8 @@
  * that could not do what they are for. */
 #include "boxes.h"
 
+#include <omp.h>
+
 static void check_refusal(ek_status status, ek_status expected,
                           const char *part)
 {
@@ -235,6 +237,38 @@ static void data_may_fail_to_follow(void)
     follow_fails(true);
 }
 
+static size_t pack_slowly(const ek_task *task, void *buffer, void *context)
+{
+    job_nap(1000);
+    return box_pack_input(task, buffer, context);
+}
+
+/* Tasks that were late would go home, but have run, and wait for a restore. */
+static void a_refused_call_leaves_late_tasks(void)
+{
+    ek_options options = job_options();
+    ek_data_ops ops = box_ops();
+    ek_status status = EK_OK;
+    job_set(&options, "steal", "none");
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "box", box_task, NULL);
+    ops.pack_input = pack_slowly;
+    CHECK_OK(ek_set_data_ops(tasks, function, &ops));
+    boxes_begin();
+    boxes_add(tasks, function, 1);
+    for (int i = 0; i < 2; i++)
+        JOB_OK(ek_process(tasks, NULL));
+#pragma omp parallel num_threads(2) default(none) shared(tasks, status)
+    if (omp_get_thread_num() == 0)
+        status = ek_process(tasks, NULL);
+    JOB_STATUS(status, EK_ERR_STATE);
+    boxes_forget();
+    JOB_OK(ek_process(tasks, NULL));
+    CHECK_EQ_INT(job_sum(field.away + field.at_home), BOXES * job_size);
+    boxes_check();
+    ek_destroy(&tasks);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -244,5 +278,6 @@ int main(int argc, char **argv)
     JOB_RUN_TASKS(ranks_that_differ_are_told);
     JOB_RUN(callbacks_may_fail);
     JOB_RUN(data_may_fail_to_follow);
+    JOB_RUN(a_refused_call_leaves_late_tasks);
     return job_result();
 }
