@@ -41,7 +41,7 @@ static inline ek_steal_policy eki_course_steal(const struct eki_course *course,
                                                ek_steal_policy set,
                                                bool have_data)
 {
-    if (!eki_course_is_quiet(course))
+    if (!eki_course_is_quiet(course) || set == EK_STEAL_NONE)
         return set;
     return have_data ? EK_STEAL_NODE : EK_STEAL_NONE;
 }

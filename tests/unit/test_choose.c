@@ -346,6 +346,8 @@ static void quiet_laps_with_data_steal_on_the_node(void)
     CHECK_EQ_INT(eki_course_steal(&course, EK_STEAL_NEAR, true), EK_STEAL_NODE);
     CHECK_EQ_INT(eki_course_steal(&course, EK_STEAL_NEAR, false),
                  EK_STEAL_NONE);
+    /* Set since, or from this iteration on. */
+    CHECK_EQ_INT(eki_course_steal(&course, EK_STEAL_NONE, true), EK_STEAL_NONE);
 }
 
 int main(void)
