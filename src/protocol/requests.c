@@ -252,9 +252,9 @@ static bool may_vote_requests(const struct eki_protocol *protocol)
     return !requests->lacks_buffers && !eki_requests_has_rest(requests);
 }
 
-/* The next vote of this node waits once for what found no buffer: where buffers
- * are few, votes would take every one, and a thief of a plain scheme would wait
- * for ever. */
+/* Votes of this node wait while something finds no buffer and nothing is sent:
+ * where buffers are few, votes would take every one, and a thief of a plain
+ * scheme would wait for ever. */
 static void step_requests(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_requests *requests = requests_of(protocol);
