@@ -22,7 +22,7 @@ struct body {
 
 /* Say what is wrong with what is FIELD bytes behind the next one. */
 #define REFUSE(body, field, ...) \
-    eki_record_refuse((body)->record, (body)->at + (field), __VA_ARGS__)
+    eki_sealed_refuse(&(body)->record->in, (body)->at + (field), __VA_ARGS__)
 
 static void advance(struct body *body, int64_t bytes)
 {
@@ -70,7 +70,7 @@ static ek_status read_sizes(struct body *body, struct eki_record_task *task)
         task->flags & EKI_RECORD_SIZED ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES;
     int64_t left = bytes_left(body);
     if (bytes > left)
-        return eki_record_refuse(body->record, body->at,
+        return eki_sealed_refuse(&body->record->in, body->at,
                                  "a task of %" PRId64 " bytes; there are "
                                  "%" PRId64,
                                  bytes, left);
@@ -179,7 +179,7 @@ static ek_status sum_counts(const struct body *body, int64_t at,
 {
     if (worker->executed > INT64_MAX - sum->executed ||
         worker->cancelled > INT64_MAX - sum->cancelled)
-        return eki_record_refuse(body->record, at + EKI_WORKER_EXECUTED,
+        return eki_sealed_refuse(&body->record->in, at + EKI_WORKER_EXECUTED,
                                  "the tasks of the workers so far are more "
                                  "than %" PRId64,
                                  INT64_MAX);
@@ -246,7 +246,7 @@ static ek_status read_iteration(struct body *body,
         EKI_TRY(read_families(body, i, worker, iteration));
     }
     if (body->next != body->last)
-        return eki_record_refuse(record, body->at,
+        return eki_sealed_refuse(&record->in, body->at,
                                  "%td bytes too many in an iteration",
                                  body->last - body->next);
     return EK_OK;
@@ -271,8 +271,8 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
         !iteration->families)
         status = eki_record_no_memory(record);
     if (status == EK_OK)
-        status =
-            eki_record_read(record, block->at, bytes, (size_t)block->bytes);
+        status = eki_sealed_read(&record->in, block->at, bytes,
+                                 (size_t)block->bytes);
     struct body body = {.record = record,
                         .next = bytes,
                         .last = bytes + block->bytes,

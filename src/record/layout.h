@@ -6,6 +6,7 @@
 #ifndef EKI_RECORD_LAYOUT_H
 #define EKI_RECORD_LAYOUT_H
 
+#include "base/sealed.h"
 #include "record/record.h"
 
 #define EKI_RECORD_MAGIC "EKRECORD"
@@ -19,16 +20,7 @@ enum {
     EKI_HEADER_NAME = 24,
     EKI_HEADER_RANK_WORKERS = 88,
 
-    EKI_RECORD_NAME_BYTES = 64,
-    EKI_RECORD_CRC_BYTES = 4,
     EKI_RECORD_WORKERS_MAX = 1 << 24, /* homes that an id can name */
-
-    /* Head of a block: kind, CRC of the twelve other bytes, bytes of the body;
-     * then the body, then its CRC. */
-    EKI_BLOCK_KIND = 0,
-    EKI_BLOCK_HEAD_CRC = 4,
-    EKI_BLOCK_BYTES = 8,
-    EKI_BLOCK_HEAD = 16,
 
     /* Bodies: of a function, ... */
     EKI_FUNCTION_NUMBER = 0,
@@ -85,34 +77,10 @@ enum {
     EKI_END_BODY = 8
 };
 
-enum eki_block_kind {
-    EKI_BLOCK_FUNCTION = 0x434e5546,  /* "FUNC" */
-    EKI_BLOCK_DATA = 0x41544144,      /* "DATA" */
-    EKI_BLOCK_ITERATION = 0x52455449, /* "ITER" */
-    EKI_BLOCK_END = 0x21444e45        /* "END!" */
+enum {
+    EKI_BLOCK_DATA = 0x41544144,     /* "DATA" */
+    EKI_BLOCK_ITERATION = 0x52455449 /* "ITER" */
 };
-
-/* Write a number as BYTES bytes, the lowest first. */
-static inline void eki_put(unsigned char *to, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(value >> 8 * i);
-}
-
-static inline uint64_t eki_get(const unsigned char *from, int bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint64_t)from[i] << 8 * i;
-    return value;
-}
-
-/* The CRC in the head of a block. */
-static inline uint32_t eki_block_head_crc(const unsigned char *head)
-{
-    uint32_t crc = eki_crc32c(0, head + EKI_BLOCK_KIND, 4);
-    return eki_crc32c(crc, head + EKI_BLOCK_BYTES, 8);
-}
 
 /* Bytes of the head of a worker. */
 static inline int eki_worker_head(int version)
@@ -127,12 +95,6 @@ struct eki_record_block {
     int functions;     /* named before this block */
 };
 
-/* Say what is wrong with byte AT; always EK_ERR_FILE. */
-ek_status eki_record_refuse(const struct eki_record *record, int64_t at,
-                            const char *format, ...) EKI_PRINTF(3, 4);
 ek_status eki_record_no_memory(const struct eki_record *record);
-/* Read exactly BYTES from byte AT on. */
-ek_status eki_record_read(const struct eki_record *record, int64_t at,
-                          void *data, size_t bytes);
 
 #endif

@@ -13,6 +13,7 @@
 #define EKI_RECORD_H
 
 #include "base/options.h"
+#include "base/sealed.h"
 
 #define EKI_RECORD_VERSION 4 /* as written */
 /* As read, too: nothing of tasks that were held up; nothing of spawned ones,
@@ -107,7 +108,8 @@ struct eki_record {
     char warning[256];
 
     /* Only the reader uses these. */
-    FILE *file;
+    struct eki_sealed_in in;
+    int64_t last_iteration;
     int *rank_workers;
     struct eki_record_block *blocks; /* [iteration_count] */
     int64_t block_room, function_room;

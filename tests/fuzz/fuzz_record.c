@@ -25,18 +25,18 @@ static void mend(unsigned char *data, size_t size)
     if (size < EKI_HEADER_RANK_WORKERS)
         return;
     size_t at = eki_get(data + EKI_HEADER_BYTES, 4);
-    if (at < EKI_RECORD_CRC_BYTES || at > size)
+    if (at < EKI_BLOCK_CRC || at > size)
         return;
-    mend_crc(data, 0, at - EKI_RECORD_CRC_BYTES);
-    while (size - at >= EKI_BLOCK_HEAD + EKI_RECORD_CRC_BYTES) {
-        size_t rest = size - at - EKI_BLOCK_HEAD - EKI_RECORD_CRC_BYTES;
+    mend_crc(data, 0, at - EKI_BLOCK_CRC);
+    while (size - at >= EKI_BLOCK_HEAD + EKI_BLOCK_CRC) {
+        size_t rest = size - at - EKI_BLOCK_HEAD - EKI_BLOCK_CRC;
         size_t bytes = eki_get(data + at + EKI_BLOCK_BYTES, 8);
         eki_put(data + at + EKI_BLOCK_HEAD_CRC, eki_block_head_crc(data + at),
                 4);
         if (bytes > rest)
             return;
         mend_crc(data, at + EKI_BLOCK_HEAD, bytes);
-        at += EKI_BLOCK_HEAD + bytes + EKI_RECORD_CRC_BYTES;
+        at += EKI_BLOCK_HEAD + bytes + EKI_BLOCK_CRC;
     }
 }
 

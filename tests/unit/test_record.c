@@ -328,7 +328,7 @@ static size_t block_at(uint32_t kind, int i)
         size_t bytes = (size_t)eki_get(whole.data + at + EKI_BLOCK_BYTES, 8);
         if (eki_get(whole.data + at, 4) == kind && i-- == 0)
             return at;
-        at += EKI_BLOCK_HEAD + bytes + EKI_RECORD_CRC_BYTES;
+        at += EKI_BLOCK_HEAD + bytes + EKI_BLOCK_CRC;
     }
     CHECK(false);
     exit(1);
@@ -345,7 +345,7 @@ static void mend(struct bytes *bytes)
         eki_put(head + EKI_BLOCK_HEAD_CRC, eki_block_head_crc(head), 4);
         eki_put(head + EKI_BLOCK_HEAD + size,
                 eki_crc32c(0, head + EKI_BLOCK_HEAD, size), 4);
-        at += EKI_BLOCK_HEAD + size + EKI_RECORD_CRC_BYTES;
+        at += EKI_BLOCK_HEAD + size + EKI_BLOCK_CRC;
     }
 }
 
@@ -492,10 +492,10 @@ static void each_field_of_data_is_checked(void)
     refuse(end, 4, EKI_BLOCK_DATA, end + EKI_BLOCK_BYTES, "expected 12");
     /* The last task of the first iteration has bytes, that of the second one
      * none, nor room for them. */
-    size_t last = block_at(EKI_BLOCK_FUNCTION, 1) - EKI_RECORD_CRC_BYTES;
+    size_t last = block_at(EKI_BLOCK_FUNCTION, 1) - EKI_BLOCK_CRC;
     size_t flags = last - EKI_TASK_SIZED_BYTES + EKI_TASK_FLAGS;
     refuse(flags, 1, 0, last - 8, "8 bytes too many");
-    size_t task = end - EKI_RECORD_CRC_BYTES - EKI_TASK_BYTES;
+    size_t task = end - EKI_BLOCK_CRC - EKI_TASK_BYTES;
     refuse(task + EKI_TASK_FLAGS, 1, EKI_RECORD_SIZED, task,
            "a task of 21 bytes; there are 13");
 }
