@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 may_include() {
     case $1 in
     base) echo evenkeel.h ;;
-    count) echo base ;;
+    count | timeline) echo base ;;
     task) echo base count ;;
     deque) echo ;;
     balance) echo base task ;;
@@ -16,20 +16,22 @@ may_include() {
     fabric) echo base ;;
     wire) echo base fabric ;;
     exchange) echo base count steal fabric wire ;;
-    engine) echo base count task deque steal fabric wire exchange ;;
-    protocol) echo base count task deque steal fabric exchange engine ;;
-    rebalance) echo base task balance fabric exchange engine ;;
+    engine) echo base count timeline task deque steal fabric wire exchange ;;
+    protocol)
+        echo base count timeline task deque steal fabric exchange engine
+        ;;
+    rebalance) echo base timeline task balance fabric exchange engine ;;
     printed) echo base balance fabric exchange engine rebalance ;;
     data | tiles) echo base steal fabric exchange engine ;;
-    team) echo base count task steal fabric wire engine ;;
+    team) echo base count timeline task steal fabric wire engine ;;
     sim)
-        echo base count task deque steal balance fabric wire exchange engine \
-            protocol rebalance tiles data
+        echo base count timeline task deque steal balance fabric wire exchange \
+            engine protocol rebalance tiles data
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine data ;;
     collection)
-        echo base count task steal balance fabric wire exchange engine \
+        echo base count timeline task steal balance fabric wire exchange engine \
             protocol rebalance printed tiles data team report record
         ;;
     *) return 1 ;;
