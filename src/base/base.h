@@ -77,6 +77,12 @@ void eki_log(ek_level level, int rank, int size, const char *module,
 /* Likewise, in lines that fit a terminal: what does not goes on below. */
 void eki_log_lines(ek_level level, int rank, int size, const char *module,
                    const char *text);
+/* Where lines of the default sink go, LINE takes the place of the one that was
+ * shown so before; NULL: there is none any more.  What the sink writes does
+ * that first. */
+void eki_log_live(const char *line);
+/* Whether nobody has set another sink. */
+bool eki_log_is_default(void);
 /* The last level that is passed on. */
 extern _Atomic int eki_log_level;
 

@@ -263,6 +263,10 @@ static const struct eki_option table[] = {
           "shared by threads, pointers in payloads; auto: in debug builds of "
           "the library; 0: off, and no line about numbers of ek_next that "
           "descend")},
+    {TEXT_ONLY(status), SETTABLE, INTEGER(0, 86400, "s"),
+     HELP("0: none, 1: a line of rank 0 tells how far the iteration is, "
+          "rewritten each second on a terminal, else each minute; N: every N "
+          "seconds")},
 };
 
 int eki_option_count(void)

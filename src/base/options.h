@@ -151,6 +151,7 @@ struct eki_options {
     _Alignas(8) int check; /* enum eki_checking */
     _Alignas(8) int data;  /* enum eki_data_policy */
     _Alignas(8) const char *hints;
+    int64_t status; /* s; 1: as is good for where lines go */
 };
 
 /* Nanoseconds of stall_ms; 0: never. */

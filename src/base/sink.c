@@ -15,13 +15,36 @@
 /* No variable has named a level; below all of them. */
 #define LEVEL_UNSAID (EK_LEVEL_NONE - 1)
 
+/* The cursor to the begin of its line, which is empty then. */
+#define ERASE "\r\033[K"
+
+/* The last line is one of eki_log_live(). */
+static _Atomic bool is_live;
+
+static bool take_live(void)
+{
+    /* relaxed, both: of interest to who has written it. */
+    return atomic_load_explicit(&is_live, memory_order_relaxed) &&
+           atomic_exchange_explicit(&is_live, false, memory_order_relaxed);
+}
+
+void eki_log_live(const char *line)
+{
+    if (take_live() || line)
+        fprintf(stderr, ERASE "%s", line ? line : "");
+    /* relaxed: as above. */
+    if (line)
+        atomic_store_explicit(&is_live, true, memory_order_relaxed);
+}
+
 static void stderr_write(ek_level level, const char *line, void *context)
 {
     (void)level;
     (void)context;
     /* One call per line: lines of several ranks do not mix. */
-    char text[LINE_BYTES + 1];
-    int bytes = snprintf(text, sizeof text, "%s\n", line);
+    char text[LINE_BYTES + sizeof ERASE];
+    int bytes =
+        snprintf(text, sizeof text, "%s%s\n", take_live() ? ERASE : "", line);
     fwrite(text, 1, (size_t)bytes, stderr);
 }
 
@@ -30,6 +53,11 @@ static struct {
     void *context;
     ek_level level;
 } sink = {stderr_write, NULL, EK_LEVEL_INFO};
+
+bool eki_log_is_default(void)
+{
+    return sink.write == stderr_write;
+}
 
 /* Atomic, because any thread may create a collection while others log. */
 static _Atomic int environment_level = LEVEL_UNSAID;

@@ -278,6 +278,8 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
     eki_lookout_move(&tasks->lookout, EKI_STAGE_OUTSIDE);
+    if (EKI_UNLIKELY(tasks->lookout.status_s != 0))
+        eki_log_live(NULL);
     eki_collection_leave(tasks, &error);
     tasks->state = EKI_STATE_RAN;
     tasks->may_fetch = false;

@@ -58,10 +58,10 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
 {
     if (strcmp(option, "poll_period_us") == 0)
         eki_team_set_poll_period(tasks->team);
-    if (strcmp(option, "stall_ms") == 0) {
-        uint64_t ns = eki_stall_ns(&tasks->settings.options);
-        tasks->engine->setup.stall_ns = ns;
-        eki_lookout_set(&tasks->lookout, ns);
+    if (strcmp(option, "stall_ms") == 0 || strcmp(option, "status") == 0) {
+        eki_lookout_set(&tasks->lookout, &tasks->settings.options);
+        tasks->engine->setup.stall_ns = tasks->lookout.look.stall_ns;
+        eki_engine_watch(tasks->engine, tasks->settings.options.status != 0);
     }
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);

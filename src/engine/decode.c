@@ -207,6 +207,19 @@ static bool verdict_fits(const struct eki_decode *decode,
            fits_error(decode, &verdict.error);
 }
 
+static bool headway_fits(const struct eki_decode *decode,
+                         const struct eki_message *message)
+{
+    const struct eki_topology *topology = decode->engine->topology;
+    struct eki_headway headway;
+    memcpy(&headway, message->body, sizeof headway);
+    return fits_neighbor(decode, &message->head, true, false) &&
+           eki_fits(decode, "workers", headway.workers, 0, topology->workers) &&
+           eki_fits(decode, "idle workers", headway.idle, 0, headway.workers) &&
+           eki_fits(decode, "slowest rank", headway.slowest, -1,
+                    topology->size - 1);
+}
+
 bool eki_wave_fits(struct eki_engine *engine, const struct eki_message *message)
 {
     const struct eki_head *head = &message->head;
@@ -216,6 +229,8 @@ bool eki_wave_fits(struct eki_engine *engine, const struct eki_message *message)
         return vote_fits(&decode, message);
     case EKI_KIND_WAVE:
         return verdict_fits(&decode, message);
+    case EKI_KIND_HEADWAY:
+        return headway_fits(&decode, message);
     case EKI_KIND_HERE:
         return fits_neighbor(&decode, head, true, true) &&
                eki_fits(&decode, "votes", head->count, 0, 1) &&

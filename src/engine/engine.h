@@ -73,6 +73,7 @@ struct eki_setup {
     uint64_t seed;
     uint64_t stall_ns;
     bool is_checked;  /* option check: calls of tasks are looked at */
+    bool is_watched;  /* option status: headway.h */
     bool has_counter; /* EK_STEAL_COUNTER may come: 160 bytes for each rank */
     int check_words;  /* of others, that one step may look at for the end */
     uint64_t hold_ns; /* to hand long tasks over, however short they are; 0: as

@@ -24,8 +24,12 @@ static void begin(struct ek_worker *worker, uint64_t now)
     batch->marks = 0;
     batch->held_ns = 0;
     batch->wants_server = false;
-    batch->has_pinned = engine->kind == EKI_PHASE_PROCESS &&
-                        eki_pinned_has_any(&engine->pinned);
+    batch->duties = 0;
+    if (engine->kind == EKI_PHASE_PROCESS &&
+        eki_pinned_has_any(&engine->pinned))
+        batch->duties |= EKI_DUTY_PINNED;
+    if (engine->kind == EKI_PHASE_PROCESS && engine->setup.is_watched)
+        batch->duties |= EKI_DUTY_STORE;
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;
@@ -258,6 +262,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         eki_set_mismatch(engine);
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
+    if (EKI_UNLIKELY(engine->setup.is_watched) &&
+        phase->kind == EKI_PHASE_PROCESS)
+        eki_headway_enter(engine);
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
     eki_pinned_enter(&engine->pinned);

@@ -67,7 +67,7 @@ struct eki_slot *eki_pinned_take(struct ek_worker *worker)
     int64_t k =
         atomic_fetch_add_explicit(&pinned->next, 1, memory_order_relaxed);
     if (k >= eki_pinned_count(pinned)) {
-        worker->batch.has_pinned = false;
+        worker->batch.duties &= (uint8_t)~EKI_DUTY_PINNED;
         return NULL;
     }
     struct eki_slot *slot = slot_of(pinned, k);

@@ -117,12 +117,16 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
     }
     if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
         eki_worker_cancel(worker, &worker->counts);
-    if (EKI_UNLIKELY(worker->batch.has_pinned)) {
-        if (worker->search.is_idle && !end_search(worker, now))
-            return EKI_STEP_AGAIN;
-        struct eki_slot *pinned = eki_pinned_take(worker);
-        if (pinned)
-            return start_pinned(worker, pinned);
+    if (EKI_UNLIKELY(worker->batch.duties)) {
+        if (worker->batch.duties & EKI_DUTY_STORE)
+            eki_headway_store(worker);
+        if (worker->batch.duties & EKI_DUTY_PINNED) {
+            if (worker->search.is_idle && !end_search(worker, now))
+                return EKI_STEP_AGAIN;
+            struct eki_slot *pinned = eki_pinned_take(worker);
+            if (pinned)
+                return start_pinned(worker, pinned);
+        }
     }
     if (EKI_LIKELY(!eki_local_is_empty(&worker->local)) ||
         (worker->share.deque.open == 0 && eki_lineup_take(worker)))

@@ -215,6 +215,22 @@ static bool send_here(struct eki_engine *engine, int node)
                              engine->waves.voted, 0);
 }
 
+/* Tell the parent how far this node is, and what is below it. */
+static void tell_headway(struct eki_engine *engine, uint64_t now)
+{
+    struct eki_waves *waves = &engine->waves;
+    if (eki_ns_since(waves->told_at, now) >= EKI_HEADWAY_NS) {
+        struct eki_headway sum = eki_headway_here(engine);
+        for (int i = 0; i < waves->children; i++)
+            eki_headway_add(&sum, &waves->heard[i]);
+        if (send_to_node(engine, EKI_KIND_HEADWAY, waves->parent, &sum,
+                         sizeof sum))
+            waves->told_at = now;
+    }
+    if (waves->probe_at > waves->told_at + EKI_HEADWAY_NS)
+        waves->probe_at = waves->told_at + EKI_HEADWAY_NS;
+}
+
 /* Ask neighbors of whom nothing has come for long whether they are there, and
  * answer those who ask. */
 static void ask_neighbors(struct eki_engine *engine, uint64_t now)
@@ -233,6 +249,9 @@ static void ask_neighbors(struct eki_engine *engine, uint64_t now)
             send_to_node(engine, EKI_KIND_PROBE, neighbor->node, NULL, 0))
             neighbor->probed = now;
     }
+    if (EKI_UNLIKELY(engine->setup.is_watched) && waves->parent >= 0 &&
+        engine->kind == EKI_PHASE_PROCESS)
+        tell_headway(engine, now);
 }
 
 static bool enter_waves(struct eki_protocol *protocol,
@@ -248,7 +267,8 @@ static bool enter_waves(struct eki_protocol *protocol,
     waves->stall_told = false;
     waves->unchanged_since = now;
     waves->still_waves = 0;
-    waves->probe_at = now;
+    waves->probe_at = waves->told_at = now;
+    memset(waves->heard, 0, sizeof waves->heard);
     for (int i = 0; i < waves->neighbor_count; i++) {
         int node = waves->neighbors[i].node;
         waves->neighbors[i] = (struct eki_neighbor){.node = node, .heard = now};
@@ -294,6 +314,8 @@ static enum eki_taken take_from_neighbor(struct eki_protocol *protocol,
     } else if (message->head.kind == EKI_KIND_WAVE) {
         memcpy(&waves->verdict, message->body, sizeof waves->verdict);
         waves->verdict_next = 0;
+    } else if (message->head.kind == EKI_KIND_HEADWAY) {
+        memcpy(&waves->heard[place], message->body, sizeof *waves->heard);
     } else if (message->head.kind == EKI_KIND_PROBE) {
         /* It is told in the next step. */
         neighbor->asks = true;
@@ -334,7 +356,11 @@ static const struct eki_verb wave_verbs[] = {
      .item_bytes = sizeof(struct eki_verdict)},
     {.name = "stop", .concerns = EKI_CONCERNS_ALL, .body = EKI_BODY_NONE},
     {.name = "probe", .body = EKI_BODY_NONE, .is_no_news = true},
-    {.name = "here", .is_no_news = true}};
+    {.name = "here", .is_no_news = true},
+    {.name = "headway",
+     .body = EKI_BODY_ITEM,
+     .item_bytes = sizeof(struct eki_headway),
+     .is_no_news = true}};
 
 const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
                                                .channel = EKI_CHANNEL_WAVES,

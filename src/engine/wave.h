@@ -8,6 +8,7 @@
  *     to neighbors     PROBE  are you there?  Asked of who has sent nothing
  *                              for half of stall_ns
  *     to who has asked  HERE   yes: in which wave, and whether it has voted
+ *     child -> parent   HEADWAY  how far a subtree is, while somebody watches
  *
  * A vertex of the binary tree is a node; the server of its lowest rank votes
  * for all its workers, once per wave, when its children have voted and its
@@ -18,6 +19,7 @@
 #ifndef EKI_ENGINE_WAVE_H
 #define EKI_ENGINE_WAVE_H
 
+#include "engine/headway.h"
 #include "engine/protocol.h"
 #include "engine/words.h"
 
@@ -72,16 +74,19 @@ struct eki_waves {
     bool stall_told;
     struct eki_neighbor neighbors[EKI_NEIGHBORS_MOST];
     int neighbor_count;
-    uint64_t probe_at; /* look at them then */
+    uint64_t probe_at;           /* look at them then */
+    struct eki_headway heard[2]; /* of the children's subtrees */
+    uint64_t told_at;            /* when this node has told its own */
 };
 
 enum {
     EKI_KIND_VOTE = EKI_KIND(EKI_CHANNEL_WAVES), /* child node -> parent node;
                                                     struct eki_vote */
-    EKI_KIND_WAVE,  /* parent node -> child node; struct eki_verdict */
-    EKI_KIND_STOP,  /* to the neighbors in the tree: start no task */
-    EKI_KIND_PROBE, /* to a neighbor in the tree: are you there? */
-    EKI_KIND_HERE   /* to who asked: yes; first: wave, count: has voted */
+    EKI_KIND_WAVE,   /* parent node -> child node; struct eki_verdict */
+    EKI_KIND_STOP,   /* to the neighbors in the tree: start no task */
+    EKI_KIND_PROBE,  /* to a neighbor in the tree: are you there? */
+    EKI_KIND_HERE,   /* to who asked: yes; first: wave, count: has voted */
+    EKI_KIND_HEADWAY /* child node -> parent node; struct eki_headway */
 };
 
 enum {

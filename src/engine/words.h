@@ -100,6 +100,11 @@ struct eki_rank_words {
     _Atomic uint64_t process;  /* a number that no other process has */
     _Atomic uint64_t alive_ms; /* when it looked last; system clock */
     _Atomic uint64_t ahead_ns; /* by which that is ahead of its own clock */
+
+    /* While somebody watches (headway.h); written by the thread that enters.
+     * Of its workers: tasks executed when a process began, by parity, and
+     * created before the seeds of this one. */
+    _Atomic uint64_t ran[2], made;
 };
 
 /*
@@ -120,6 +125,7 @@ struct eki_worker_words {
      * is idle. */
     _Atomic uint64_t work_ns[2], task_ns[2];
     _Atomic uint64_t runs_ns; /* how long such a task runs; 0: not known */
+    _Atomic uint64_t left_ns; /* what it has left, while somebody watches */
 };
 
 /* A word, for the eye only, or to be printed. */

@@ -34,6 +34,12 @@ enum {
     EKI_MARK_RESULT = 128   /* it has set a result */
 };
 
+/* What a step does before it looks for tasks; eki_batch.duties. */
+enum eki_duty {
+    EKI_DUTY_PINNED = 1, /* tasks of the rank may be left that are pinned */
+    EKI_DUTY_STORE = 2   /* somebody watches */
+};
+
 enum eki_step {
     EKI_STEP_RUN,    /* take tasks with eki_worker_take() and run them */
     EKI_STEP_RANGE,  /* take indices with eki_worker_take_index() */
@@ -95,7 +101,7 @@ struct eki_batch {
     uint64_t cost_ns;
     bool restamp;      /* the step took time: read the clock again */
     bool wants_server; /* something is to be sent before the next batch */
-    bool has_pinned;   /* tasks of the rank may be left that are pinned */
+    uint8_t duties;    /* enum eki_duty */
     bool is_pinned;    /* the one that runs is */
     bool is_in_place;  /* spawned tasks run where they lie */
 };

@@ -4,6 +4,8 @@
 
 #include "team/poll.h"
 
+#include <limits.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +14,11 @@
 #define LOOKS 8
 #define PERIOD_LEAST_NS UINT64_C(1000000)
 #define PERIOD_MOST_NS UINT64_C(250000000)
+
+/* So often it tries to look at what the server keeps, for a status line. */
+#define SERVER_TRIES 1000
+/* From one status line to the next where they are no terminal's. */
+#define STATUS_S 60
 
 /* The lookout of the process. */
 static struct {
@@ -41,14 +48,67 @@ static bool begin_look(struct eki_lookout *lookout, int *stage)
                memory_order_acquire, memory_order_relaxed);
 }
 
-static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at)
+/* Characters of a line of the terminal to which the sink writes; 0: it writes
+ * elsewhere.  INT_MAX: not known. */
+static int terminal_columns(void)
+{
+    struct winsize size = {0};
+    if (!eki_log_is_default() || !isatty(STDERR_FILENO))
+        return 0;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+               ? size.ws_col - 1
+               : INT_MAX;
+}
+
+static bool is_status_due(const struct eki_lookout *lookout, uint64_t now)
+{
+    int64_t s = lookout->status_s;
+    if (s == 0)
+        return false;
+    if (s == 1 && terminal_columns() == 0)
+        s = STATUS_S;
+    return eki_ns_since(lookout->status_ns, now) >= (uint64_t)s * 1000000000;
+}
+
+/* How far the phase is; of other nodes as the server has heard. */
+static void say_status(struct eki_lookout *lookout, const struct eki_moment *at)
+{
+    const struct eki_look *look = &lookout->look;
+    const struct eki_engine *engine = look->engine;
+    struct eki_headway headway = eki_headway_here(engine);
+    char text[256] = "";
+    for (int i = 0; i < engine->waves.children && at->is_server; i++)
+        eki_headway_add(&headway, &engine->waves.heard[i]);
+    eki_look_append_headway(look, &headway,
+                            (double)eki_ns_since(engine->entered_ns, at->now) *
+                                1e-9,
+                            text, sizeof text);
+    int columns = terminal_columns();
+    if (columns > 0 && columns < (int)sizeof text)
+        text[columns] = '\0';
+    if (columns > 0)
+        eki_log_live(text);
+    else
+        eki_log(EK_LEVEL_INFO, look->rank, look->size, "status", "%s", text);
+    lookout->status_ns = at->now;
+}
+
+static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at,
+                          bool says)
 {
     struct eki_team *team = lookout->team;
     /* relaxed: a hint. */
     at->served = atomic_load_explicit(&team->served, memory_order_relaxed);
     at->is_server = eki_team_lock_server(team);
+    for (int i = 0; says && !at->is_server && i < SERVER_TRIES; i++) {
+        eki_pause();
+        at->is_server = eki_team_lock_server(team);
+    }
     at->only_first = !team->any_polls;
-    eki_look_at_phase(&lookout->look, at);
+    if (lookout->look.stall_ns != 0)
+        eki_look_at_phase(&lookout->look, at);
+    if (says && lookout->look.engine->kind == EKI_PHASE_PROCESS)
+        say_status(lookout, at);
     if (at->is_server)
         eki_team_unlock_server(team);
 }
@@ -72,12 +132,13 @@ static void look_at(struct eki_lookout *lookout)
 {
     struct eki_moment at = {.now = eki_clock_ns(), .ms = eki_clock_moment_ms()};
     int stage;
+    bool says = is_status_due(lookout, at.now);
     show_life(lookout, at.ms);
-    if (lookout->look.stall_ns == 0 || !begin_look(lookout, &stage))
+    if ((lookout->look.stall_ns == 0 && !says) || !begin_look(lookout, &stage))
         return;
     if (stage == EKI_STAGE_PHASE)
-        look_at_phase(lookout, &at);
-    else
+        look_at_phase(lookout, &at, says);
+    else if (lookout->look.stall_ns != 0)
         eki_look_at_call(&lookout->look, &at);
     /* release: pairs with the acquire in eki_lookout_move(): what was looked at
      * may change. */
@@ -166,13 +227,14 @@ static void adjust_thread(void)
 {
     bool is_wanted = false;
     for (const struct eki_lookout *one = all.first; one; one = one->next)
-        is_wanted |= one->look.stall_ns != 0 && !eki_lookouts_are_over();
+        is_wanted |= (one->look.stall_ns != 0 || one->status_s != 0) &&
+                     !eki_lookouts_are_over();
     if (is_wanted && !all.has_thread) {
         all.has_thread = start_lookout();
         if (!all.has_thread)
             eki_log(EK_LEVEL_WARN, -1, 0, "team",
-                    "the thread that reports hangs (stall_ms) could not be "
-                    "started");
+                    "the thread that reports hangs (stall_ms), or how far an "
+                    "iteration is (status), could not be started");
     } else if (!is_wanted && all.has_thread) {
         end_thread();
         all.has_thread = false;
@@ -244,13 +306,22 @@ static void hook_finalize(void)
             "%s: hangs are not reported (stall_ms)", ek_error_message());
 }
 
+/* Under the mutex. */
+static void take_options(struct eki_lookout *lookout,
+                         const struct eki_options *options)
+{
+    lookout->look.stall_ns = eki_stall_ns(options);
+    lookout->status_s = lookout->look.rank == 0 ? options->status : 0;
+    lookout->status_ns = eki_clock_ns();
+}
+
 void eki_lookout_open(struct eki_lookout *lookout,
                       const struct eki_settings *settings,
                       enum eki_called called)
 {
     struct eki_look *look = &lookout->look;
     look->name = settings->name;
-    look->stall_ns = eki_stall_ns(&settings->options);
+    take_options(lookout, &settings->options);
     look->elsewhere = append_elsewhere;
     pthread_mutex_lock(&all.life);
     hook_finalize();
@@ -295,11 +366,12 @@ void eki_lookout_close(struct eki_lookout *lookout)
     pthread_mutex_unlock(&all.life);
 }
 
-void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns)
+void eki_lookout_set(struct eki_lookout *lookout,
+                     const struct eki_options *options)
 {
     pthread_mutex_lock(&all.life);
     pthread_mutex_lock(&all.mutex);
-    lookout->look.stall_ns = stall_ns;
+    take_options(lookout, options);
     show_life(lookout, eki_clock_moment_ms());
     if (all.has_thread)
         pthread_cond_signal(&all.wake);

@@ -5,6 +5,9 @@
  * It sleeps but for some looks per stall_ms, calls no MPI, and runs also where
  * all other threads are inside tasks or blocking calls of MPI.
  *
+ * On rank 0 it also writes the status line (option status): how far an
+ * iteration is (engine/headway.h).
+ *
  * A call says where it stands; the thread that calls waits while the lookout
  * looks, some microseconds, or as long as the sink takes a line.
  */
@@ -29,6 +32,8 @@ struct eki_lookout {
     uint64_t entered_ns; /* the call that is open; by the thread that calls */
     struct eki_look look;
     struct eki_team *team; /* NULL: not made yet */
+    int64_t status_s;      /* the option, on rank 0; else 0 ... */
+    uint64_t status_ns;    /* ... and when that line was written last */
     /* Written by the thread that calls, and by the lookout while it looks. */
     _Atomic int stage;
     struct eki_lookout *next; /* under the mutex of all */
@@ -44,8 +49,9 @@ void eki_lookout_open(struct eki_lookout *lookout,
 ek_status eki_lookout_join(struct eki_lookout *lookout, struct eki_team *team);
 /* Before the team is destroyed; again is harmless. */
 void eki_lookout_close(struct eki_lookout *lookout);
-/* Outside of calls. */
-void eki_lookout_set(struct eki_lookout *lookout, uint64_t stall_ns);
+/* Options have changed; outside of calls. */
+void eki_lookout_set(struct eki_lookout *lookout,
+                     const struct eki_options *options);
 
 /* Call END when MPI_Finalize() has begun, on the thread that calls it.  What
  * the library keeps with MPI_COMM_SELF has ended before. */

@@ -279,7 +279,7 @@ static void set_refuses_the_rest(void)
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, on_failure, on_error, iterations_expected, "
                           "stall_ms, report, order, poll_period_us, "
-                          "balance_group, balance_ppm, hpdc12";
+                          "balance_group, balance_ppm, hpdc12, status";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -433,6 +433,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
         {"check", EKI_HAS_VARIABLE},
+        {"status", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
     };
     CHECK_EQ_INT(eki_option_count(), sizeof fields / sizeof fields[0]);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
