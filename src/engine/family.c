@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tasks have spawned, and which were held up, for a record.  While one is
- * written all calls that spawn take their slow way, which notes the child here,
- * and what is spawned is flagged to be logged where it runs.  Else nothing of
- * this costs anything.
+ * What tasks have spawned, which were held up, and when they ran, for a record.
+ * While one is written all calls that spawn take their slow way, which notes
+ * the child here, and what is spawned is flagged to be logged where it runs.
+ * Else nothing of this costs anything.
  */
 #include "engine/internal.h"
 #include "engine/spawn.h"
@@ -28,8 +28,10 @@ void eki_worker_forget(struct ek_worker *worker)
 {
     eki_free(worker->families.list);
     eki_free(worker->held.ids);
+    eki_free(worker->stretches.list);
     worker->families = (struct eki_families){0};
     worker->held = (struct eki_held){0};
+    worker->stretches = (struct eki_stretches){0};
 }
 
 uint64_t eki_worker_take_held(struct ek_worker *worker, uint64_t elapsed)
@@ -63,4 +65,33 @@ void eki_worker_note_child(struct ek_worker *worker)
             (struct eki_family){parent, child, 1};
     else
         families->is_cut = true;
+}
+
+struct eki_stretch eki_stretch_of(const struct ek_worker *worker)
+{
+    const struct eki_batch *batch = &worker->batch;
+    const struct eki_local *local = &worker->local;
+    if (batch->count == 0)
+        return (struct eki_stretch){.start_ns = worker->piece.begun};
+    return (struct eki_stretch){
+        .start_ns = batch->stamp,
+        .seeds = (int32_t)eki_local_slots(local, local->seed_top, batch->seed),
+        .is_pinned = batch->is_pinned};
+}
+
+void eki_worker_note_stretch(struct ek_worker *worker,
+                             struct eki_stretch stretch)
+{
+    struct eki_stretches *all = &worker->stretches;
+    const struct eki_local *local = &worker->local;
+    int64_t logged = eki_local_slots(local, local->log, local->log_end);
+    stretch.logged = (int32_t)(logged - all->logged);
+    all->logged = logged;
+    if (!stretch.is_pinned && stretch.seeds == 0 && stretch.logged == 0)
+        return;
+    if (eki_grow(&all->list, all->count, &all->room, FIRST_ROOM,
+                 sizeof *all->list))
+        all->list[all->count++] = stretch;
+    else
+        all->is_cut = true;
 }

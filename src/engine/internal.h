@@ -76,6 +76,10 @@ static inline void eki_worker_end_result(struct ek_worker *worker,
 }
 /* Open a piece of the range on top of the local part. */
 enum eki_step eki_worker_start_range(struct ek_worker *worker);
+/* What is about to be closed, for a record; and, when that is done, note it. */
+EKI_COLD struct eki_stretch eki_stretch_of(const struct ek_worker *worker);
+EKI_COLD void eki_worker_note_stretch(struct ek_worker *worker,
+                                      struct eki_stretch stretch);
 /* Free what a worker has noted for a record. */
 void eki_worker_forget(struct ek_worker *worker);
 /* Find work, or the end. */

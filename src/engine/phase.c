@@ -4,6 +4,15 @@
 #include "engine/away.h"
 #include "engine/internal.h"
 
+/* In a process. */
+static uint8_t duties_of(const struct eki_engine *engine)
+{
+    int duties = eki_pinned_has_any(&engine->pinned) ? EKI_DUTY_PINNED : 0;
+    duties |= engine->setup.is_watched ? EKI_DUTY_STORE : 0;
+    duties |= engine->is_traced ? EKI_DUTY_NOTE : 0;
+    return (uint8_t)duties;
+}
+
 /* What the worker's own thread does on arriving; in a restore, which it does
  * not see, the thread that enters. */
 static void begin(struct ek_worker *worker, uint64_t now)
@@ -24,12 +33,11 @@ static void begin(struct ek_worker *worker, uint64_t now)
     batch->marks = 0;
     batch->held_ns = 0;
     batch->wants_server = false;
-    batch->duties = 0;
-    if (engine->kind == EKI_PHASE_PROCESS &&
-        eki_pinned_has_any(&engine->pinned))
-        batch->duties |= EKI_DUTY_PINNED;
-    if (engine->kind == EKI_PHASE_PROCESS && engine->setup.is_watched)
-        batch->duties |= EKI_DUTY_STORE;
+    worker->stretches.count = 0;
+    worker->stretches.is_cut = false;
+    worker->stretches.logged = eki_local_slots(
+        &worker->local, worker->local.log, worker->local.log_end);
+    batch->duties = engine->kind == EKI_PHASE_PROCESS ? duties_of(engine) : 0;
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;

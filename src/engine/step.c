@@ -96,6 +96,53 @@ static enum eki_step start_pinned(struct ek_worker *worker,
     return EKI_STEP_PINNED;
 }
 
+/* What has run is closed; false: there is no memory for what is left of it. */
+static inline bool close_run(struct ek_worker *worker, uint64_t now)
+{
+    if (worker->batch.count != 0)
+        eki_worker_close(worker, now);
+    if (EKI_UNLIKELY(worker->piece.first >= 0)) {
+        if (!eki_worker_put_back(worker))
+            return false;
+        eki_worker_close_piece(worker, now);
+    }
+    if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
+        eki_worker_cancel(worker, &worker->counts);
+    return true;
+}
+
+/* Run what is here, or find work. */
+static inline enum eki_step run_or_seek(struct ek_worker *worker, uint64_t now)
+{
+    if (EKI_LIKELY(!eki_local_is_empty(&worker->local)) ||
+        (worker->share.deque.open == 0 && eki_lineup_take(worker)))
+        return start(worker, now);
+    return eki_worker_idle(worker, now);
+}
+
+/* The same two with what else is to be done. */
+EKI_COLD static enum eki_step step_with_duties(struct ek_worker *worker,
+                                               uint64_t now)
+{
+    bool is_noted = worker->batch.duties & EKI_DUTY_NOTE &&
+                    (worker->batch.count != 0 || worker->piece.first >= 0);
+    struct eki_stretch stretch = eki_stretch_of(worker);
+    if (!close_run(worker, now))
+        return EKI_STEP_RANGE;
+    if (is_noted)
+        eki_worker_note_stretch(worker, stretch);
+    if (worker->batch.duties & EKI_DUTY_STORE)
+        eki_headway_store(worker);
+    if (worker->batch.duties & EKI_DUTY_PINNED) {
+        if (worker->search.is_idle && !end_search(worker, now))
+            return EKI_STEP_AGAIN;
+        struct eki_slot *pinned = eki_pinned_take(worker);
+        if (pinned)
+            return start_pinned(worker, pinned);
+    }
+    return run_or_seek(worker, now);
+}
+
 enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
 {
     if (EKI_UNLIKELY(eki_worker_is_done(worker)))
@@ -108,28 +155,9 @@ enum eki_step eki_worker_step(struct ek_worker *worker, uint64_t now)
     EKI_ASSERT_SLOW(eki_worker_check(worker));
     if (EKI_UNLIKELY(worker->engine->kind == EKI_PHASE_RESTORE))
         return eki_worker_wait(worker, now);
-    if (worker->batch.count != 0)
-        eki_worker_close(worker, now);
-    if (EKI_UNLIKELY(worker->piece.first >= 0)) {
-        if (!eki_worker_put_back(worker))
-            return EKI_STEP_RANGE;
-        eki_worker_close_piece(worker, now);
-    }
-    if (EKI_UNLIKELY(eki_is_stopped(worker->engine)))
-        eki_worker_cancel(worker, &worker->counts);
-    if (EKI_UNLIKELY(worker->batch.duties)) {
-        if (worker->batch.duties & EKI_DUTY_STORE)
-            eki_headway_store(worker);
-        if (worker->batch.duties & EKI_DUTY_PINNED) {
-            if (worker->search.is_idle && !end_search(worker, now))
-                return EKI_STEP_AGAIN;
-            struct eki_slot *pinned = eki_pinned_take(worker);
-            if (pinned)
-                return start_pinned(worker, pinned);
-        }
-    }
-    if (EKI_LIKELY(!eki_local_is_empty(&worker->local)) ||
-        (worker->share.deque.open == 0 && eki_lineup_take(worker)))
-        return start(worker, now);
-    return eki_worker_idle(worker, now);
+    if (EKI_UNLIKELY(worker->batch.duties))
+        return step_with_duties(worker, now);
+    if (EKI_UNLIKELY(!close_run(worker, now)))
+        return EKI_STEP_RANGE;
+    return run_or_seek(worker, now);
 }

@@ -37,7 +37,8 @@ enum {
 /* What a step does before it looks for tasks; eki_batch.duties. */
 enum eki_duty {
     EKI_DUTY_PINNED = 1, /* tasks of the rank may be left that are pinned */
-    EKI_DUTY_STORE = 2   /* somebody watches */
+    EKI_DUTY_STORE = 2,  /* somebody watches */
+    EKI_DUTY_NOTE = 4    /* a record is written */
 };
 
 enum eki_step {
@@ -156,6 +157,22 @@ struct eki_held {
     int64_t count, room;
 };
 
+/* Tasks that ran between two steps, one behind the other: seeds from the top
+ * on, then entries of the log; or one that is pinned. */
+struct eki_stretch {
+    uint64_t start_ns; /* by the clock */
+    int32_t seeds, logged;
+    bool is_pinned;
+};
+
+/* All of them, while a record is written. */
+struct eki_stretches {
+    struct eki_stretch *list; /* [count]; owned */
+    int64_t count, room;
+    int64_t logged; /* entries of the log up to the last */
+    bool is_cut;    /* there was no memory for one */
+};
+
 /* What tasks have set as their results, one after another. */
 struct eki_results {
     unsigned char *bytes; /* [used] of [room]; owned */
@@ -199,6 +216,7 @@ struct ek_worker {
     struct eki_function_counts *function_counts;
     struct eki_families families;
     struct eki_held held;
+    struct eki_stretches stretches;
     struct eki_results results;
     struct eki_late late;
 

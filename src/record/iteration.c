@@ -17,7 +17,8 @@ struct body {
     int functions;
     int64_t workers;  /* whose heads are not read yet ... */
     int64_t families; /* ... and those of the one that is read */
-    int head;         /* bytes of one */
+    int head, task;   /* bytes of one */
+    uint64_t end_ns;  /* when the last task of its worker has ended */
 };
 
 /* Say what is wrong with what is FIELD bytes behind the next one. */
@@ -65,20 +66,34 @@ static int64_t bytes_left(const struct body *body)
  */
 static ek_status read_sizes(struct body *body, struct eki_record_task *task)
 {
-    const unsigned char *from = body->next;
-    int64_t bytes =
-        task->flags & EKI_RECORD_SIZED ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES;
+    const unsigned char *from = body->next + body->task;
+    bool is_sized = task->flags & EKI_RECORD_SIZED;
+    int64_t bytes = body->task + (is_sized ? EKI_TASK_SIZES : 0);
     int64_t left = bytes_left(body);
     if (bytes > left)
-        return eki_sealed_refuse(&body->record->in, body->at,
-                                 "a task of %" PRId64 " bytes; there are "
-                                 "%" PRId64,
-                                 bytes, left);
-    if (task->flags & EKI_RECORD_SIZED) {
+        return REFUSE(body, 0,
+                      "a task of %" PRId64 " bytes; there are %" PRId64, bytes,
+                      left);
+    if (is_sized) {
         task->input_bytes = (uint32_t)eki_get(from + EKI_TASK_INPUT, 4);
         task->result_bytes = (uint32_t)eki_get(from + EKI_TASK_RESULT, 4);
     }
     advance(body, bytes);
+    return EK_OK;
+}
+
+/* When a task began, of a version that tells. */
+static ek_status read_start(struct body *body, struct eki_record_task *task)
+{
+    task->start_ns = EKI_RECORD_UNKNOWN;
+    if (body->task == EKI_TASK_BYTES_FIRST)
+        return EK_OK;
+    uint16_t gap = (uint16_t)eki_get(body->next + EKI_TASK_GAP, 2);
+    if (!is_bin(gap))
+        return REFUSE(body, EKI_TASK_GAP, "bin %d is not one of a gap", gap);
+    task->start_ns = eki_moment_after(body->end_ns, eki_bin_ns(gap));
+    body->end_ns =
+        eki_task_end_ns(task->start_ns, task->duration_ns, task->flags);
     return EK_OK;
 }
 
@@ -112,6 +127,7 @@ static ek_status read_task(struct body *body, int worker,
         return REFUSE(body, EKI_TASK_FLAGS, "unknown flags 0x%02x",
                       task->flags);
     task->duration_ns = eki_bin_ns(task->bin);
+    EKI_TRY(read_start(body, task));
     return read_sizes(body, task);
 }
 
@@ -121,12 +137,12 @@ static ek_status read_task(struct body *body, int worker,
 static ek_status check_counts(const struct body *body,
                               const struct eki_record_worker *worker)
 {
-    int64_t left = bytes_left(body), tasks = left / (int64_t)EKI_TASK_BYTES;
+    int64_t left = bytes_left(body), tasks = left / body->task;
     if (worker->count < 0 || worker->count > tasks)
         return REFUSE(body, EKI_WORKER_COUNT,
                       "%" PRIu64 " tasks; there are bytes for %" PRId64,
                       (uint64_t)worker->count, tasks);
-    left = (left - worker->count * EKI_TASK_BYTES) / EKI_FAMILY_BYTES;
+    left = (left - worker->count * body->task) / EKI_FAMILY_BYTES;
     if (worker->families < 0 || worker->families > left)
         return REFUSE(body, EKI_WORKER_FAMILIES,
                       "%" PRIu64 " tasks that spawn; there are bytes for "
@@ -168,6 +184,7 @@ static ek_status read_worker_counts(struct body *body,
     advance(body, body->head);
     body->workers--;
     body->families = worker->families;
+    body->end_ns = 0;
     return EK_OK;
 }
 
@@ -259,7 +276,8 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
     size_t workers = (size_t)record->shape.workers;
     size_t rest = (size_t)block->bytes - EKI_ITERATION_HEAD;
     size_t head = (size_t)eki_worker_head(record->shape.version);
-    size_t tasks = (rest - workers * head) / EKI_TASK_BYTES;
+    size_t task = (size_t)eki_task_bytes(record->shape.version);
+    size_t tasks = (rest - workers * head) / task;
     size_t families = (rest - workers * head) / EKI_FAMILY_BYTES;
     unsigned char *bytes = eki_alloc((size_t)block->bytes, 1);
     *iteration = (struct eki_record_iteration){0};
@@ -279,7 +297,8 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
                         .at = block->at,
                         .functions = block->functions,
                         .workers = record->shape.workers,
-                        .head = (int)head};
+                        .head = (int)head,
+                        .task = (int)task};
     if (status == EK_OK)
         status = read_iteration(&body, iteration);
     eki_free(bytes);

@@ -59,11 +59,13 @@ enum {
     EKI_TASK_FUNCTION = 8,
     EKI_TASK_BIN = 10,
     EKI_TASK_FLAGS = 12,
-    EKI_TASK_BYTES = 13,
+    EKI_TASK_BYTES_FIRST = 13,
+    EKI_TASK_GAP = 13, /* from version 5 on */
+    EKI_TASK_BYTES = 15,
     /* Behind that, where the flags say so (from version 2 on). */
-    EKI_TASK_INPUT = 13,
-    EKI_TASK_RESULT = 17,
-    EKI_TASK_SIZED_BYTES = 21,
+    EKI_TASK_INPUT = 0,
+    EKI_TASK_RESULT = 4,
+    EKI_TASK_SIZES = 8,
 
     /* ... with the families (from version 3 on) behind the tasks of a worker,
      */
@@ -87,6 +89,28 @@ static inline int eki_worker_head(int version)
 {
     return version > EKI_RECORD_VERSION_DATA ? EKI_WORKER_HEAD
                                              : EKI_WORKER_HEAD_FIRST;
+}
+
+/* Bytes of a task, without the sizes of its data. */
+static inline int eki_task_bytes(int version)
+{
+    return version > EKI_RECORD_VERSION_HELD ? EKI_TASK_BYTES
+                                             : EKI_TASK_BYTES_FIRST;
+}
+
+/* NS after a moment; there is a last one. */
+static inline uint64_t eki_moment_after(uint64_t at_ns, uint64_t ns)
+{
+    return ns < INT64_MAX - at_ns ? at_ns + ns : INT64_MAX;
+}
+
+/* When a task that began at START_NS has ended, as far as its record tells: a
+ * cost that it has set says nothing of that. */
+static inline uint64_t eki_task_end_ns(uint64_t start_ns, uint64_t duration_ns,
+                                       int flags)
+{
+    return flags & EKI_RECORD_COSTED ? start_ns
+                                     : eki_moment_after(start_ns, duration_ns);
 }
 
 /* Where the block of an iteration is. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers and their tasks as the bytes of an iteration. */
 #include "record/layout.h"
+#include "task/task.h"
 
 enum {
     FIRST_BYTES = 4096
@@ -28,15 +29,31 @@ bool eki_record_pack_begin(struct eki_record_pack *pack)
 {
     pack->worker_at = pack->bytes;
     pack->count = pack->families = 0;
+    pack->end_ns = 0;
     return extend_pack(pack, (size_t)eki_worker_head(pack->version)) != NULL;
+}
+
+/* The gap between a task and the one before it as a bin, which moves its start
+ * by less than 0.2 % of that. */
+static void put_gap(struct eki_record_pack *pack, unsigned char *to,
+                    const struct eki_record_task *task)
+{
+    uint16_t gap = task->start_ns > pack->end_ns
+                       ? eki_bin_of(task->start_ns - pack->end_ns)
+                       : EKI_BIN_NEVER;
+    eki_put(to + EKI_TASK_GAP, gap, 2);
+    pack->end_ns =
+        eki_task_end_ns(eki_moment_after(pack->end_ns, eki_bin_ns(gap)),
+                        eki_bin_ns(task->bin), task->flags);
 }
 
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task)
 {
     bool is_sized = task->flags & EKI_RECORD_SIZED;
+    int bytes = eki_task_bytes(pack->version);
     unsigned char *to =
-        extend_pack(pack, is_sized ? EKI_TASK_SIZED_BYTES : EKI_TASK_BYTES);
+        extend_pack(pack, (size_t)(bytes + (is_sized ? EKI_TASK_SIZES : 0)));
     if (!to)
         return false;
     pack->count++;
@@ -44,9 +61,11 @@ bool eki_record_pack_task(struct eki_record_pack *pack,
     eki_put(to + EKI_TASK_FUNCTION, task->function, 2);
     eki_put(to + EKI_TASK_BIN, task->bin, 2);
     eki_put(to + EKI_TASK_FLAGS, task->flags, 1);
+    if (pack->version > EKI_RECORD_VERSION_HELD)
+        put_gap(pack, to, task);
     if (is_sized) {
-        eki_put(to + EKI_TASK_INPUT, task->input_bytes, 4);
-        eki_put(to + EKI_TASK_RESULT, task->result_bytes, 4);
+        eki_put(to + bytes + EKI_TASK_INPUT, task->input_bytes, 4);
+        eki_put(to + bytes + EKI_TASK_RESULT, task->result_bytes, 4);
     }
     return true;
 }

@@ -15,9 +15,10 @@
 #include "base/options.h"
 #include "base/sealed.h"
 
-#define EKI_RECORD_VERSION 4 /* as written */
-/* As read, too: nothing of tasks that were held up; nothing of spawned ones,
- * either; and nothing of data. */
+#define EKI_RECORD_VERSION 5 /* as written */
+/* As read, too: nothing of when tasks began; nothing of those that were held
+ * up, either; nothing of spawned ones; and nothing of data. */
+#define EKI_RECORD_VERSION_HELD 4
 #define EKI_RECORD_VERSION_SPAWNED 3
 #define EKI_RECORD_VERSION_DATA 2
 #define EKI_RECORD_VERSION_FIRST 1
@@ -37,13 +38,16 @@ enum {
     EKI_RECORD_HELD = 32
 };
 
+#define EKI_RECORD_UNKNOWN UINT64_MAX
+
 /* All flags that a task of a file of VERSION may have. */
 int eki_record_flags(int version);
 
 struct eki_record_task {
     uint64_t id;
-    uint64_t duration_ns;               /* middle of its bin; 0: not measured */
-    int worker;                         /* that has run it */
+    uint64_t duration_ns; /* middle of its bin; 0: not measured */
+    uint64_t start_ns; /* since its rank has entered; or EKI_RECORD_UNKNOWN */
+    int worker;        /* that has run it */
     uint32_t input_bytes, result_bytes; /* where it is SIZED, else 0 */
     uint16_t function;
     uint16_t bin; /* see task.h */
@@ -186,11 +190,12 @@ struct eki_record_pack {
     size_t bytes, room;
     size_t worker_at; /* where the open worker begins ... */
     int64_t count;    /* ... its tasks so far ... */
+    uint64_t end_ns;  /* ... when the last has ended, as it is read ... */
     int64_t families; /* ... and families */
 };
 
 /* Begin a worker (its counts come at the end), add its tasks (id, function,
- * bin, flags), then its families, end it; false: no memory. */
+ * bin, flags, start), then its families, end it; false: no memory. */
 bool eki_record_pack_begin(struct eki_record_pack *pack);
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task);

@@ -52,7 +52,8 @@ struct packing {
     int64_t size_count;
     const struct eki_held *held; /* of the worker, in order */
     int64_t listed_nulls;
-    uint8_t flags; /* of all that are packed now */
+    uint8_t flags;     /* of all that are packed now */
+    uint64_t start_ns; /* likewise, or as soon as those before have ended */
     bool has_room;
 };
 
@@ -68,7 +69,8 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
         .id = slot->id,
         .function = slot->function,
         .bin = is_measured(slot->flags) ? slot->bin : EKI_BIN_NEVER,
-        .flags = flags_of(slot->flags) | packing->flags};
+        .flags = flags_of(slot->flags) | packing->flags,
+        .start_ns = packing->start_ns};
     if (!packing->has_room || !is_executed(slot))
         return;
     const struct eki_data_size *size =
@@ -87,17 +89,52 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
     packing->has_room = eki_record_pack_task(packing->pack, &task);
 }
 
-/* Pack the seeds backwards: they were run from the last of the array on.  Of
- * PINNED ones, if there are any, those that worker HERE has run. */
-static void pack_seeds(struct packing *packing, const struct eki_local *local,
-                       const struct eki_pinned *pinned, int here)
+/* Pack the next N seeds that have run, from AT on backwards: they ran from the
+ * last of the array on.  Of PINNED ones, if there are any, those that worker
+ * HERE has run.  Returns where the next is. */
+static const unsigned char *pack_seeds(struct packing *packing,
+                                       const struct eki_local *local,
+                                       const unsigned char *at, int64_t n,
+                                       const struct eki_pinned *pinned,
+                                       int here)
 {
-    for (const unsigned char *at = local->seed_end; at != local->seed_base;) {
+    while (n > 0 && at != local->seed_base) {
         at -= local->slot_bytes;
         const struct eki_slot *slot = (const struct eki_slot *)at;
-        if (!pinned || eki_pinned_ran_on(pinned, slot) == here)
-            pack_slot(packing, slot);
+        if (!is_executed(slot) ||
+            (pinned && eki_pinned_ran_on(pinned, slot) != here))
+            continue;
+        pack_slot(packing, slot);
+        n--;
     }
+    return at;
+}
+
+/* Pack what the worker has run as it ran; all of it, or there was no memory to
+ * note that. */
+static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
+{
+    const struct eki_local *local = &worker->local;
+    const struct eki_pinned *pinned = &worker->engine->pinned;
+    const struct eki_stretches *stretches = &worker->stretches;
+    const unsigned char *seed = local->seed_end, *log = local->log;
+    const unsigned char *own = pinned->local.seed_end;
+    for (int64_t i = 0; i < stretches->count; i++) {
+        const struct eki_stretch *ran = &stretches->list[i];
+        packing->start_ns =
+            eki_ns_since(worker->engine->entered_ns, ran->start_ns);
+        if (ran->is_pinned) {
+            packing->flags = EKI_RECORD_PINNED;
+            own = pack_seeds(packing, &pinned->local, own, 1, pinned,
+                             worker->here);
+            packing->flags = 0;
+        }
+        seed = pack_seeds(packing, local, seed, ran->seeds, NULL, 0);
+        for (int k = 0; k < ran->logged; k++, log += local->slot_bytes)
+            pack_slot(packing, (const struct eki_slot *)log);
+    }
+    packing->has_room &= !stretches->is_cut;
+    EKI_ASSERT(!packing->has_room || log == local->log_end);
 }
 
 /* Pack what tasks of the worker have spawned; all of it, or there is no memory.
@@ -120,8 +157,6 @@ static bool pack_families(struct eki_record_pack *pack,
 static bool pack_worker_tasks(struct eki_record_pack *pack,
                               struct ek_worker *worker)
 {
-    const struct eki_local *local = &worker->local;
-    const struct eki_pinned *pinned = &worker->engine->pinned;
     const struct eki_counts *counts = &worker->counts;
     struct packing packing = {.pack = pack,
                               .held = &worker->held,
@@ -130,13 +165,7 @@ static bool pack_worker_tasks(struct eki_record_pack *pack,
         qsort(worker->held.ids, (size_t)worker->held.count,
               sizeof *worker->held.ids, by_id);
     packing.size_count = eki_data_sizes(worker, &packing.sizes);
-    packing.flags = EKI_RECORD_PINNED;
-    pack_seeds(&packing, &pinned->local, pinned, worker->here);
-    packing.flags = 0;
-    pack_seeds(&packing, local, NULL, 0);
-    for (const unsigned char *at = local->log; at != local->log_end;
-         at += local->slot_bytes)
-        pack_slot(&packing, (const struct eki_slot *)at);
+    pack_as_run(&packing, worker);
     struct eki_record_worker sums = {.executed = counts->tasks,
                                      .nulls =
                                          counts->nulls - packing.listed_nulls,

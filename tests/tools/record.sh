@@ -51,9 +51,9 @@ run 0 summary all.ekr
 grep -q 'function 1: back.x5cslash.x0aand line' out || fail "summary: $(cat out)"
 run 0 csv all.ekr
 [ "$(wc -l <out)" -eq 5 ] || fail "csv: $(cat out)"
-grep -qx '0,1,1,16777215,1099511627775,back.slash and line,1001,dsc,0,0' out ||
+grep -qx '0,1,1,16777215,1099511627775,back.slash and line,nan,1001,dsc,0,0' out ||
     fail "csv: $(cat out)"
-grep -qx '0,1,2,0,5,a name; with spaces,nan,s,0,0' out || fail "csv: $(cat out)"
+grep -qx '0,1,2,0,5,a name; with spaces,nan,nan,s,0,0' out || fail "csv: $(cat out)"
 cp first kept
 run 2 binary first first
 cmp first kept || fail 'the text was not left alone'
@@ -106,7 +106,7 @@ bad() {
     [ ! -e bad.ekr ] || fail "$3: left a file"
 }
 bad 1 "no line may begin with 'hello'" '1s/.*/hello/'
-bad 1 'version 5; allowed: 1 ... 4' '1s/1/5/'
+bad 1 'version 6; allowed: 1 ... 5' '1s/1/6/'
 bad 6 'allowed from version 2 on' '5a data 0 bytes_max 10'
 bad 10 'a task with bytes; allowed from version 2 on' '10s/-$/b 1 2/'
 bad 2 'is not allowed as the name' '2s/fock/a b/; 2s/ b/\/b/'
@@ -153,6 +153,26 @@ bad 12 "bytes '0' and '-1'" '12s/4294967295/-1/'
 bad 12 '5 words, expected 7' '12s/ 0 4294967295//'
 bad 11 '7 words, expected 5' '11s/$/ 1 2/'
 bad 12 '6 words, expected 5' '12s/ 4294967295//'
+
+# When tasks began, from version 5 on.
+sed '1s/2/5/
+s/^task 1099511627776 .*/task 1099511627776 0 1 - 100/
+s/^task 18446744073709551615 .*/task 18446744073709551615 1 1001 dscb 100 0 4294967295/
+s/^task 5 .*/task 5 0 - s 5000000/; s/^task 6 .*/task 6 1 1030 cb 0 123456 0/' text >starts
+mv starts text
+run 0 binary text starts.ekr
+run 0 text starts.ekr
+# The first takes a nanosecond; a gap of 5 ms is as precise as a duration.
+sed 's/dscb 100 /dscb 101 /; s/- s 5000000$/- s 5005413/' text >expected
+diff out expected || fail 'text with starts is not the same'
+mv out first
+run 0 binary first again.ekr
+cmp starts.ekr again.ekr || fail 'binary with starts is not the same again'
+run 0 csv starts.ekr
+grep -qx '0,1,0,1,0,a name; with spaces,0.000000100,1,-,0,0' out ||
+    fail "csv with starts: $(cat out)"
+bad 11 'expected 6' '11s/ 100$//'
+bad 11 "start 'soon'" '11s/100$/soon/'
 
 # Damaged, truncated and foreign files.
 record=$data/be032_half.ekr

@@ -21,7 +21,8 @@ enum {
     FUNCTIONS = 2,
     ITERATIONS = 2,
     FILE_MOST = 4096,
-    BYTES_MAX = 70000 /* of the data of function 0 */
+    BYTES_MAX = 70000,   /* of the data of function 0 */
+    START_STEP = 1000000 /* from one start of a worker to the next */
 };
 
 static const int rank_workers[RANKS] = {1, 2};
@@ -55,6 +56,7 @@ static struct eki_record_task task_of(int k, int w, int64_t i)
         .bin = i == 0 ? EKI_BIN_NEVER : eki_bin_of((uint64_t)(1000 * i + w)),
         .flags = (uint8_t)(i % 8 + (is_sized(k, i) ? EKI_RECORD_SIZED : 0) +
                            (i % 3 == 1 ? EKI_RECORD_PINNED : 0)),
+        .start_ns = START_STEP * (uint64_t)(i + 1),
         .input_bytes = is_sized(k, i) ? UINT32_MAX - (uint32_t)w : 0,
         .result_bytes = is_sized(k, i) ? 12 : 0};
 }
@@ -174,6 +176,8 @@ static void check_worker(const struct eki_record_iteration *iteration, int k,
         CHECK_EQ_INT(task->worker, w);
         CHECK_EQ_INT(task->function, is.function);
         CHECK_EQ_INT(task->bin, is.bin);
+        CHECK_NEAR((double)task->start_ns, (double)is.start_ns,
+                   START_STEP / 1000.0);
         CHECK_EQ_INT(task->flags, is.flags);
         CHECK_EQ_INT(task->duration_ns, eki_bin_ns(is.bin));
         CHECK_EQ_INT(task->input_bytes, is.input_bytes);
@@ -394,8 +398,8 @@ static void refuse(size_t at, int bytes, uint64_t value, size_t named,
 static void each_field_of_the_header_is_checked(void)
 {
     refuse(0, 1, 'F', 0, "does not begin with EKRECORD");
-    refuse(EKI_HEADER_VERSION, 4, 5, EKI_HEADER_VERSION,
-           "version 5; allowed: 1 ... 4");
+    refuse(EKI_HEADER_VERSION, 4, 6, EKI_HEADER_VERSION,
+           "version 6; allowed: 1 ... 5");
     refuse(EKI_HEADER_BYTES, 4, 96, EKI_HEADER_BYTES, "expected 100");
     refuse(EKI_HEADER_RANKS, 4, 0, EKI_HEADER_RANKS, "0 ranks");
     refuse(EKI_HEADER_RANKS, 4, 3, EKI_HEADER_BYTES, "for 3 ranks");
@@ -452,6 +456,8 @@ static void each_field_of_a_worker_is_checked(void)
            "is not one of a duration");
     refuse(task + EKI_TASK_BIN, 2, 2, task + EKI_TASK_BIN,
            "is not one of a duration");
+    refuse(task + EKI_TASK_GAP, 2, 2, task + EKI_TASK_GAP,
+           "is not one of a gap");
     refuse(task + EKI_TASK_FLAGS, 1, 64, task + EKI_TASK_FLAGS, "flags 0x40");
 }
 
@@ -493,11 +499,11 @@ static void each_field_of_data_is_checked(void)
     /* The last task of the first iteration has bytes, that of the second one
      * none, nor room for them. */
     size_t last = block_at(EKI_BLOCK_FUNCTION, 1) - EKI_BLOCK_CRC;
-    size_t flags = last - EKI_TASK_SIZED_BYTES + EKI_TASK_FLAGS;
+    size_t flags = last - EKI_TASK_SIZES - EKI_TASK_BYTES + EKI_TASK_FLAGS;
     refuse(flags, 1, 0, last - 8, "8 bytes too many");
     size_t task = end - EKI_BLOCK_CRC - EKI_TASK_BYTES;
     refuse(task + EKI_TASK_FLAGS, 1, EKI_RECORD_SIZED, task,
-           "a task of 21 bytes; there are 13");
+           "a task of 23 bytes; there are 15");
 }
 
 /* A file of an older VERSION with a task that has FLAGS. */
@@ -528,6 +534,8 @@ static void write_version(int version, uint8_t flags)
 
 static void files_of_older_versions_are_read(void)
 {
+    write_version(EKI_RECORD_VERSION_HELD, EKI_RECORD_HELD);
+    CHECK_OK(read_all());
     write_version(EKI_RECORD_VERSION_SPAWNED, EKI_RECORD_HELD);
     CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x20");
@@ -547,7 +555,7 @@ static void the_length_of_an_iteration_must_fit(void)
         block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
     size_t last = at + 2 * EKI_WORKER_HEAD + 5 * EKI_TASK_BYTES;
     CHECK_EQ_INT(eki_get(whole.data + last, 8), tasks_of(1, 2));
-    refuse(last, 8, 0, last + EKI_WORKER_HEAD, "13 bytes too many");
+    refuse(last, 8, 0, last + EKI_WORKER_HEAD, "15 bytes too many");
 }
 
 /* The head of the second worker, all zeros, looks like tasks: the first one

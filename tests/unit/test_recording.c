@@ -31,7 +31,8 @@ enum {
 struct tally {
     int64_t count, seeds, spawned, failed;
     int64_t discarded, skipped, held;
-    int64_t ran[TALLY_MOST]; /* payloads of the seeds */
+    int64_t ran[TALLY_MOST];       /* payloads of the seeds ... */
+    uint64_t start_ns[TALLY_MOST]; /* ... and when they began */
 };
 
 static struct tally tallies[WORKERS_MOST];
@@ -66,8 +67,10 @@ static void tally(ek_worker *worker, int64_t number)
 {
     struct tally *mine = &tallies[ek_worker_here(worker)];
     mine->count++;
-    if (number >= 0 && CHECK(mine->seeds < TALLY_MOST))
-        mine->ran[mine->seeds++] = number;
+    if (number < 0 || !CHECK(mine->seeds < TALLY_MOST))
+        return;
+    mine->start_ns[mine->seeds] = eki_clock_ns() - worker->engine->entered_ns;
+    mine->ran[mine->seeds++] = number;
 }
 
 static int work_task(ek_worker *worker, const void *bytes, size_t size,
@@ -216,6 +219,32 @@ static int64_t listed_numbers(const struct eki_record_iteration *iteration,
     return count;
 }
 
+/* Most tasks began when the record says, as far as a batch goes; the last one
+ * before the end. */
+static void check_starts(const struct eki_record_iteration *iteration, int w,
+                         const struct tally *tally)
+{
+    enum {
+        NEAR_NS = 1000000
+    };
+    const struct eki_record_worker *worker = &iteration->workers[w];
+    int64_t far = 0;
+    for (int64_t i = 0; i < worker->count; i++) {
+        const struct eki_record_task *task =
+            &iteration->tasks[worker->first + i];
+        CHECK((double)task->start_ns < (double)iteration->head.wall_ns * 1.01);
+        CHECK(i == 0 || task->start_ns >= task[-1].start_ns);
+        for (int64_t k = 0; task->function == work && k < tally->seeds; k++) {
+            int64_t diff = (int64_t)(task->start_ns - tally->start_ns[k]);
+            far += tally->ran[k] == number_of(task->id) &&
+                   (diff > NEAR_NS || diff < -NEAR_NS);
+        }
+    }
+    if (!CHECK(far <= tally->seeds / 4))
+        printf("%lld of %lld starts of worker %d are wrong\n", (long long)far,
+               (long long)tally->seeds, w);
+}
+
 static void check_numbers(const struct eki_record_iteration *iteration, int w,
                           struct tally *tally)
 {
@@ -251,6 +280,7 @@ static void check_worker(const struct eki_record_iteration *iteration, int w,
     int64_t kept = count_listed(iteration, worker, 0, child);
     int64_t discarded =
         count_listed(iteration, worker, EKI_RECORD_DISCARDED, -1);
+    check_starts(iteration, w, tally);
     check_numbers(iteration, w, tally);
     CHECK_EQ_INT(worker->executed, tally->count);
     CHECK_EQ_INT(worker->nulls + discarded, tally->discarded);

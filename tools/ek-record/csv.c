@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A record as CSV: a row for each task, in the order of its worker's log. */
+/* A record as CSV: a row for each task, in the order in which its worker
+ * ran them. */
 #include "tool.h"
 
 #include "columns.h"
@@ -14,6 +15,10 @@ static void print_task(const struct eki_record *record, int64_t iteration,
     printf("%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",", iteration,
            task->worker, order, task->id / EKI_NUMBERS, task->id % EKI_NUMBERS);
     labels_csv(&labels, stdout);
+    if (task->start_ns == EKI_RECORD_UNKNOWN)
+        printf(",nan");
+    else
+        printf(",%.9f", (double)task->start_ns * 1e-9);
     if (task->bin == EKI_BIN_NEVER)
         printf(",nan,");
     else
@@ -24,8 +29,9 @@ static void print_task(const struct eki_record *record, int64_t iteration,
 
 static ek_status print_tasks(struct eki_record *record)
 {
-    printf("iteration,worker,order,home,number,function,duration_ns,flags,"
-           "input_bytes,result_bytes\n");
+    printf(
+        "iteration,worker,order,home,number,function,start_s,duration_ns,flags,"
+        "input_bytes,result_bytes\n");
     for (int64_t k = 0; k < record->iteration_count; k++) {
         struct eki_record_iteration iteration;
         EKI_TRY(tool_load(record, k, &iteration));

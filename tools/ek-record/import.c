@@ -115,7 +115,7 @@ static ek_status read_tasks(struct importing *importing)
 static ek_status write_record(const struct importing *importing)
 {
     static const int one = 1;
-    struct eki_record_shape shape = {.version = EKI_RECORD_VERSION,
+    struct eki_record_shape shape = {.version = EKI_RECORD_VERSION_HELD,
                                      .name = "imported",
                                      .ranks = 1,
                                      .workers = 1,
@@ -140,7 +140,7 @@ int tool_import(const struct tool_arguments *arguments)
     struct importing importing = {.arguments = arguments,
                                   .raw = {.path = arguments->files[0]},
                                   .ids = {.path = arguments->ids},
-                                  .pack.version = EKI_RECORD_VERSION};
+                                  .pack.version = EKI_RECORD_VERSION_HELD};
     if (!tool_is_other(arguments->files[0], arguments->files[1]))
         return EXIT_BAD_INPUT;
     importing.raw.file = tool_open_input(arguments->files[0]);

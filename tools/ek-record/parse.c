@@ -300,21 +300,27 @@ static bool read_flags(const char *text, uint8_t *flags)
     return *flags != 0;
 }
 
+static bool has_starts(const struct parse *parse)
+{
+    return parse->shape.version > EKI_RECORD_VERSION_HELD;
+}
+
 /* What stands behind the flags of a task with data. */
 static ek_status take_sizes(const struct parse *parse,
                             struct eki_record_task *task)
 {
     uint64_t input, result;
+    int word = has_starts(parse) ? 6 : 5;
     if (!(task->flags & EKI_RECORD_SIZED))
-        return check_count(parse, 5);
+        return check_count(parse, word);
     if (!has_data(parse))
         return refuse(parse, "a task with bytes; allowed from version %d on",
                       EKI_RECORD_VERSION_DATA);
-    EKI_TRY(check_count(parse, 7));
-    if (!tool_number(parse->words[5], UINT32_MAX, &input) ||
-        !tool_number(parse->words[6], UINT32_MAX, &result))
-        return refuse(parse, "bytes '%.100s' and '%.100s'", parse->words[5],
-                      parse->words[6]);
+    EKI_TRY(check_count(parse, word + 2));
+    if (!tool_number(parse->words[word], UINT32_MAX, &input) ||
+        !tool_number(parse->words[word + 1], UINT32_MAX, &result))
+        return refuse(parse, "bytes '%.100s' and '%.100s'", parse->words[word],
+                      parse->words[word + 1]);
     task->input_bytes = (uint32_t)input;
     task->result_bytes = (uint32_t)result;
     return EK_OK;
@@ -325,8 +331,9 @@ static ek_status take_task(struct parse *parse)
     struct eki_record_task task = {.bin = EKI_BIN_NEVER};
     uint64_t function, ns;
     int functions = eki_record_functions_written(parse->writer);
-    if (parse->count != 7)
-        EKI_TRY(check_count(parse, 5));
+    int words = has_starts(parse) ? 6 : 5;
+    if (parse->count != words + 2)
+        EKI_TRY(check_count(parse, words));
     EKI_TRY(number_after(parse, "task", 1, UINT64_MAX, &task.id));
     if (!tool_number(parse->words[2], UINT16_MAX, &function) ||
         function >= (uint64_t)functions)
@@ -340,6 +347,9 @@ static ek_status take_task(struct parse *parse)
     if (!read_flags(parse->words[4], &task.flags))
         return refuse(parse, "flags '%.100s'; allowed: some of %s, or -",
                       parse->words[4], tool_flag_letters);
+    if (has_starts(parse) &&
+        !tool_number(parse->words[5], INT64_MAX, &task.start_ns))
+        return refuse(parse, "start '%.100s'", parse->words[5]);
     EKI_TRY(take_sizes(parse, &task));
     if (task.flags & ~eki_record_flags(parse->shape.version))
         return refuse(parse, "flags '%.100s'; version %d does not have all",

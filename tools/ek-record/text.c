@@ -33,6 +33,8 @@ static void print_task(const struct eki_record_task *task)
     else
         printf("%" PRIu64 " ", task->duration_ns);
     tool_print_flags(task->flags);
+    if (task->start_ns != EKI_RECORD_UNKNOWN)
+        printf(" %" PRIu64, task->start_ns);
     if (task->flags & EKI_RECORD_SIZED)
         printf(" %" PRIu32 " %" PRIu32, task->input_bytes, task->result_bytes);
     putchar('\n');
