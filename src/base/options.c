@@ -32,7 +32,8 @@ const struct eki_options eki_option_defaults = {
     .seed = 1,
     .buffer_slots = 256,
     .hpdc12 = "c=1.003,d=1.003,k=3,gather=node",
-    .hints = "0"};
+    .hints = "0",
+    .timeline = "0"};
 
 static bool is_collection(const char *text)
 {
@@ -52,6 +53,12 @@ static bool is_record(const char *text)
     return strcmp(text, "0") == 0 ||
            (bytes > ending_bytes &&
             strcmp(text + bytes - ending_bytes, ending) == 0);
+}
+
+/* What a list can hold, too. */
+static bool is_timeline(const char *text)
+{
+    return text[0] != '\0' && !strpbrk(text, ",:@");
 }
 
 static const struct eki_field hpdc12_fields[] = {
@@ -256,6 +263,14 @@ static const struct eki_option table[] = {
           "0 or a file name ending in .ekr (at most 1023 characters)"),
      HELP("0: none, FILE.ekr: a record of an earlier run, whose durations the "
           "first iteration begins with; % stands for the collection's name")},
+    {TEXT_ONLY(timeline), AGREED,
+     TEXT(timeline, is_timeline,
+          "0 or a folder, without , : and @ (at most 1023 characters)"),
+     SCHEDULE(timelines),
+     HELP(
+         "0: none, DIR: what each worker did and when, a file per rank in that "
+         "folder; the variable takes a list of "
+         "[collection:]DIR[@iterations]")},
     {TEXT_ONLY(check), .traits = EKI_HAS_VARIABLE,
      CHOICE({"auto", EKI_CHECK_AUTO}, {"1", EKI_CHECK_ON},
             {"0", EKI_CHECK_OFF}),

@@ -18,7 +18,7 @@
 
 /* What a list such as "retain@1,original@2-" says of each iteration. */
 struct eki_schedule_entry {
-    int policy;
+    int policy;          /* of texts: where it begins in the list */
     int64_t first, last; /* iterations, from 0; last: INT64_MAX if open */
 };
 
@@ -26,6 +26,7 @@ struct eki_schedule {
     struct eki_schedule_entry *entries; /* owned; NULL: says nothing */
     int count;
     uint64_t ours; /* a bit per entry of the list, of the first 64 */
+    char *texts;   /* the list, each text with a zero behind it; owned */
 };
 
 /* The policy for ITERATION: the last entry that covers it, else FALLBACK. */
@@ -38,15 +39,15 @@ struct eki_schedule_source {
     const char *list;
     /* Entries of others are checked and dropped; NULL: none may be named. */
     const char *collection;
-    const struct eki_choice *choices;
+    const struct eki_choice *choices; /* NULL: any text */
 };
 
 /* On failure nothing is owned. */
 ek_status eki_schedule_parse(const struct eki_schedule_source *source,
                              struct eki_schedule *schedule);
 void eki_schedule_free(struct eki_schedule *schedule);
-/* Append the entry, as eki_schedule_parse() takes it, to TEXT. */
-void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
+/* Append entry I, as eki_schedule_parse() takes it, to TEXT. */
+void eki_schedule_entry_text(const struct eki_schedule *schedule, int i,
                              const struct eki_choice *choices, char *text,
                              size_t bytes);
 
@@ -151,7 +152,8 @@ struct eki_options {
     _Alignas(8) int check; /* enum eki_checking */
     _Alignas(8) int data;  /* enum eki_data_policy */
     _Alignas(8) const char *hints;
-    int64_t status; /* s; 1: as is good for where lines go */
+    _Alignas(8) int64_t status; /* s; 1: as is good for where lines go */
+    _Alignas(8) const char *timeline;
 };
 
 /* Nanoseconds of stall_ms; 0: never. */
@@ -165,16 +167,29 @@ static inline uint64_t eki_stall_ns(const struct eki_options *options)
  * into itself: do not copy it.
  */
 struct eki_settings {
-    struct eki_options options;  /* its texts point into this object */
-    struct eki_schedule restore; /* from EVENKEEL_RESTORE */
-    struct eki_schedule steal;   /* from EVENKEEL_STEAL */
-    uint64_t environment;        /* a bit per option that a variable has set */
+    struct eki_options options;    /* its texts point into this object */
+    struct eki_schedule restore;   /* from EVENKEEL_RESTORE */
+    struct eki_schedule steal;     /* from EVENKEEL_STEAL */
+    struct eki_schedule timelines; /* from EVENKEEL_TIMELINE */
+    uint64_t environment; /* a bit per option that a variable has set */
     char name[64];
     char report[EKI_OPTION_BYTES];
     char record[EKI_OPTION_BYTES];
     char hints[EKI_OPTION_BYTES];
+    char timeline[EKI_OPTION_BYTES];
     char hpdc12[128];
 };
+
+/* Where the timeline of ITERATION goes; NULL: there is none. */
+const char *eki_settings_timeline(const struct eki_settings *settings,
+                                  int64_t iteration);
+/* Whether any may have one. */
+static inline bool
+eki_settings_has_timeline(const struct eki_settings *settings)
+{
+    return settings->timelines.count > 0 || settings->timeline[0] != '0' ||
+           settings->timeline[1] != '\0';
+}
 
 /* Whether reports are printed, or written. */
 static inline bool eki_settings_report(const struct eki_settings *settings)

@@ -3,7 +3,8 @@
  * Schedules: which choice holds in which iteration.
  *
  * One is a list of [collection:]policy[@iterations], where iterations is
- * N, N-M or N-.  The last entry that covers an iteration wins.
+ * N, N-M or N-.  The last entry that covers an iteration wins.  Instead of
+ * policies it may name folders.
  */
 #include "base/options.h"
 
@@ -78,7 +79,9 @@ static bool collection_read(const struct eki_schedule_source *source,
     const char *colon = memchr(name, ':', bytes);
     int value;
     *is_ours = true;
-    if (colon == NULL || eki_choice_read(source->choices, name, bytes, &value))
+    if (colon == NULL ||
+        (source->choices &&
+         eki_choice_read(source->choices, name, bytes, &value)))
         return true;
     bytes = (size_t)(colon - name);
     *text = colon + 1;
@@ -98,13 +101,20 @@ static ek_status entry_read(const struct eki_schedule_source *source,
     *entry = (struct eki_schedule_entry){0, 0, INT64_MAX};
     if (text == end || (at != NULL && !iterations_read(at + 1, end, entry)) ||
         !collection_read(source, &policy, policy_end, is_ours))
-        return entry_refuse(source, text, end,
-                            source->collection
-                                ? "[collection:]policy[@iterations], " FORM
-                                : "policy[@iterations], " FORM);
-    if (eki_choice_read(source->choices, policy, (size_t)(policy_end - policy),
+        return entry_refuse(
+            source, text, end,
+            !source->choices     ? "[collection:]DIR[@iterations], " FORM
+            : source->collection ? "[collection:]policy[@iterations], " FORM
+                                 : "policy[@iterations], " FORM);
+    entry->policy = (int)(policy - source->list);
+    if (!source->choices && policy != policy_end)
+        return EK_OK;
+    if (source->choices &&
+        eki_choice_read(source->choices, policy, (size_t)(policy_end - policy),
                         &entry->policy))
         return EK_OK;
+    if (!source->choices)
+        return entry_refuse(source, text, end, "0 or a folder");
     eki_choice_list(source->choices, names, sizeof names);
     return entry_refuse(source, text, end, names);
 }
@@ -120,17 +130,20 @@ static int entries_count(const char *list)
 ek_status eki_schedule_parse(const struct eki_schedule_source *source,
                              struct eki_schedule *schedule)
 {
-    struct eki_schedule found = {NULL, 0, 0};
+    struct eki_schedule found = {0};
     int listed = entries_count(source->list);
     found.entries = eki_alloc((size_t)listed, sizeof *found.entries);
-    if (found.entries == NULL)
+    found.texts = eki_copy_string(source->list);
+    if (!found.entries || !found.texts) {
+        eki_schedule_free(&found);
         return eki_error(EK_ERR_NOMEM, "%s: no memory for the list",
                          source->variable);
+    }
 
     const char *text = source->list;
     for (int i = 0; i < listed; i++) {
         const char *end = text + strcspn(text, ",");
-        bool is_ours;
+        bool is_ours = false;
         ek_status status = entry_read(source, text, end,
                                       &found.entries[found.count], &is_ours);
         if (status != EK_OK) {
@@ -144,6 +157,8 @@ ek_status eki_schedule_parse(const struct eki_schedule_source *source,
     }
     if (found.count == 0)
         eki_schedule_free(&found);
+    for (char *at = found.texts; at && (at = strpbrk(at, ",@")); at++)
+        *at = '\0';
     *schedule = found;
     return EK_OK;
 }
@@ -151,14 +166,19 @@ ek_status eki_schedule_parse(const struct eki_schedule_source *source,
 void eki_schedule_free(struct eki_schedule *schedule)
 {
     eki_free(schedule->entries);
-    *schedule = (struct eki_schedule){NULL, 0, 0};
+    eki_free(schedule->texts);
+    *schedule = (struct eki_schedule){0};
 }
 
-void eki_schedule_entry_text(const struct eki_schedule_entry *entry,
+void eki_schedule_entry_text(const struct eki_schedule *schedule, int i,
                              const struct eki_choice *choices, char *text,
                              size_t bytes)
 {
-    eki_choice_text(choices, entry->policy, text, bytes);
+    const struct eki_schedule_entry *entry = &schedule->entries[i];
+    if (choices)
+        eki_choice_text(choices, entry->policy, text, bytes);
+    else
+        eki_append(text, bytes, "%s", schedule->texts + entry->policy);
     if (entry->last == entry->first)
         eki_append(text, bytes, "@%" PRId64, entry->first);
     else if (entry->last < INT64_MAX)

@@ -278,7 +278,7 @@ static ek_status log_level_read(void)
 }
 
 /* Entries that were for a collection; a bit each, of the first 64. */
-static _Atomic uint64_t restore_met, steal_met;
+static _Atomic uint64_t restore_met, steal_met, timelines_met;
 
 /* relaxed, as all of them: the bits guard no other data. */
 static void lists_meet(const struct eki_settings *settings)
@@ -286,6 +286,8 @@ static void lists_meet(const struct eki_settings *settings)
     atomic_fetch_or_explicit(&restore_met, settings->restore.ours,
                              memory_order_relaxed);
     atomic_fetch_or_explicit(&steal_met, settings->steal.ours,
+                             memory_order_relaxed);
+    atomic_fetch_or_explicit(&timelines_met, settings->timelines.ours,
                              memory_order_relaxed);
 }
 
@@ -308,11 +310,22 @@ void eki_settings_warn_lists(void)
     static _Atomic bool has_warned;
     if (!eki_is_untold(&has_warned))
         return;
-    /* relaxed, both: marks that guard no other data. */
+    /* relaxed, all: marks that guard no other data. */
     list_warn(EKI_VARIABLE_PREFIX "RESTORE",
               atomic_load_explicit(&restore_met, memory_order_relaxed));
     list_warn(EKI_VARIABLE_PREFIX "STEAL",
               atomic_load_explicit(&steal_met, memory_order_relaxed));
+    list_warn(EKI_VARIABLE_PREFIX "TIMELINE",
+              atomic_load_explicit(&timelines_met, memory_order_relaxed));
+}
+
+const char *eki_settings_timeline(const struct eki_settings *settings,
+                                  int64_t iteration)
+{
+    int at = eki_schedule_at(&settings->timelines, iteration, -1);
+    const char *folder =
+        at < 0 ? settings->options.timeline : settings->timelines.texts + at;
+    return strcmp(folder, "0") == 0 ? NULL : folder;
 }
 
 /* From its variable; NULL: it has none. */
@@ -404,6 +417,7 @@ void eki_settings_free(struct eki_settings *settings)
 {
     eki_schedule_free(&settings->restore);
     eki_schedule_free(&settings->steal);
+    eki_schedule_free(&settings->timelines);
 }
 
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,
@@ -432,8 +446,8 @@ bool eki_option_part(int option, const struct eki_settings *settings, int part,
     }
     if (!schedule || part > schedule->count)
         return false;
-    eki_schedule_entry_text(&schedule->entries[part - 1], row->field.choices,
-                            text, bytes);
+    eki_schedule_entry_text(schedule, part - 1, row->field.choices, text,
+                            bytes);
     return true;
 }
 

@@ -179,6 +179,7 @@ static ek_status make_shared_parts(ek_collection *tasks, struct talk *talk,
         talk->workers[r] = talk->staff[r].workers;
     EKI_TRY(eki_collection_share(tasks, talk->workers, setup));
     EKI_TRY(eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, setup)));
+    EKI_TRY(eki_tracking_open(tasks));
     return eki_hints_share(&tasks->parts.hints, *fabric);
 }
 
@@ -197,6 +198,7 @@ static void free_collection(ek_collection *tasks)
     }
     eki_inlets_destroy(tasks);
     eki_recording_destroy(&tasks->recording);
+    eki_tracking_close(tasks);
     eki_hints_free(&tasks->parts.hints);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);

@@ -122,6 +122,7 @@ struct eki_parts {
     struct eki_watch *watch;       /* NULL: no tool hears of its tasks */
     struct eki_gathered *gathered; /* NULL: no results were gathered yet */
     struct eki_hints *hints; /* until the first iteration ends; NULL: none */
+    struct eki_tracking *tracking; /* NULL: no timeline is wanted */
     struct eki_histogram answered; /* of the engine */
 };
 
@@ -206,6 +207,17 @@ void eki_tool_begin_fetched(ek_collection *tasks, int here,
 void eki_tool_end_fetched(ek_collection *tasks, int here);
 void eki_tool_end_all(ek_collection *tasks);
 void eki_tool_close(ek_collection *tasks);
+
+/* Of a collection with a timeline, or that may have one.  It is made;
+ * collective. */
+ek_status eki_tracking_open(ek_collection *tasks);
+/* A call begins that may run tasks, or restore; the restore is over. */
+void eki_tracking_call(ek_collection *tasks);
+void eki_tracking_restored(ek_collection *tasks);
+/* An iteration has ended with STATUS, the same on all ranks; collective. */
+ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
+                            ek_status status);
+void eki_tracking_close(ek_collection *tasks);
 
 /* Restore, unless STATUS is an error already; WHOLE is what was done.  The
  * caller has claimed the process. */

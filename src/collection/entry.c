@@ -64,6 +64,8 @@ ek_status eki_collection_start(ek_collection *tasks, struct eki_caller caller,
     }
     EKI_TRY(eki_collection_claim(tasks, caller));
     eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    if (EKI_UNLIKELY(tasks->parts.tracking))
+        eki_tracking_call(tasks);
     if (wrong)
         *wrong = status;
     return EK_OK;

@@ -287,7 +287,8 @@ static ek_status close_iteration(ek_collection *tasks,
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_end(tasks, left, (ek_status)error.status);
     bool shares = error.status != EK_OK || tasks->wants_report ||
-                  tasks->is_pulled || tasks->recording || tasks->parts.hints;
+                  tasks->is_pulled || tasks->recording || tasks->parts.hints ||
+                  tasks->parts.tracking;
     /* Where ranks have nothing to share, none waits for another. */
     if (shares)
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
@@ -304,6 +305,11 @@ static ek_status close_iteration(ek_collection *tasks,
             ek_status hinted = eki_collection_end_hints(tasks);
             shared = shared == EK_OK ? hinted : shared;
         }
+    }
+    if (EKI_UNLIKELY(tasks->parts.tracking)) {
+        ek_status tracked =
+            eki_tracking_left(tasks, left, (ek_status)error.status);
+        shared = shared == EK_OK ? tracked : shared;
     }
     tasks->iteration++;
     eki_course_end(&tasks->restores.course);

@@ -344,6 +344,8 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restores.seconds += whole->seconds;
+    if (EKI_UNLIKELY(tasks->parts.tracking))
+        eki_tracking_restored(tasks);
     if (eki_log_is_on(EK_LEVEL_DEBUG)) {
         fill_restore_report(tasks, whole);
         eki_collection_trace_restore(tasks, whole, status);

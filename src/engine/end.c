@@ -191,6 +191,7 @@ void eki_worker_become_idle(struct ek_worker *worker, uint64_t now)
     worker->search.is_idle = true;
     worker->search.since = now;
     worker->search.number++;
+    worker->search.stolen = worker->counts.stolen;
     worker->search.rank = worker->engine->topology->node_index;
     /* What has come before stays.  relaxed: it says no more than that answers
      * may come. */
@@ -216,6 +217,9 @@ static void finish(struct ek_worker *worker, uint64_t now)
     worker->done = worker->engine->phase;
     worker->counts.done_ns = now;
     worker->counts.end_ns += now - worker->search.since;
+    if (worker->track && worker->engine->kind == EKI_PHASE_PROCESS)
+        eki_track_state(worker->track, EKI_EVENT_END, -1, worker->search.since,
+                        now, 0);
     worker->counts.spawned =
         (int64_t)(worker->local.next_id - worker->first_id);
 }

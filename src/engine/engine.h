@@ -113,6 +113,7 @@ struct eki_engine {
     int away_count;
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
+    struct eki_track *track;   /* of the server; NULL: none */
     void *stepper;             /* who steps it ... */
     ek_collection *owner; /* ... and whose it is; for calls of running tasks */
     bool alone;           /* one node */

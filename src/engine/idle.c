@@ -104,6 +104,7 @@ static struct eki_chunk *copy_chunks(struct ek_worker *worker,
         if (chunk->is_stolen) {
             worker->counts.steals += chunk->is_whole;
             count_stolen(worker, chunk->count);
+            worker->search.from = ~chunk->rank;
             eki_worker_steals(worker, chunk->asked_at);
         }
         eki_free(chunk);
@@ -249,6 +250,8 @@ static bool claim(struct ek_worker *worker, int deque, uint64_t now)
     if (EKI_UNLIKELY(engine->kept) && !is_of_this_rank(engine, deque))
         eki_away_leave(worker->engine, deque, worker->search.block.count, now);
     worker->search.steal_from = deque;
+    if (EKI_UNLIKELY(worker->track))
+        worker->search.from = eki_worker_behind(engine, deque);
     eki_worker_steals(worker, now);
     return true;
 }

@@ -159,6 +159,14 @@ static inline void eki_worker_steals(struct ek_worker *worker, uint64_t since)
         *first = since;
 }
 
+/* Tasks that have begun since the last time stamp. */
+static inline int64_t eki_worker_begun(const struct ek_worker *worker)
+{
+    const struct eki_piece *piece = &worker->piece;
+    return piece->first < 0 ? worker->batch.count
+                            : eki_piece_index(piece) - piece->first;
+}
+
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);
 

@@ -31,7 +31,7 @@ static void begin(struct ek_worker *worker, uint64_t now)
     worker->held.count = 0;
     batch->budget = batch->count = 0;
     batch->marks = 0;
-    batch->held_ns = 0;
+    batch->held_ns = worker->track ? EKI_HELD_TRACK : 0;
     batch->wants_server = false;
     worker->stretches.count = 0;
     worker->stretches.is_cut = false;
@@ -44,6 +44,8 @@ static void begin(struct ek_worker *worker, uint64_t now)
     worker->search.thief.failures = 0;
     worker->search.steal_since = 0;
     worker->counts.first_ns = batch->stamp = worker->search.since = now;
+    if (worker->track && engine->kind == EKI_PHASE_PROCESS)
+        eki_track_state(worker->track, EKI_EVENT_START, -1, 0, now, 0);
 }
 
 /* Count what is to be done here; a worker without tasks is left alone. */

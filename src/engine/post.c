@@ -27,6 +27,7 @@ static struct eki_chunk *make_chunk(const struct eki_engine *engine,
     chunk->is_stolen = is_stolen;
     chunk->is_whole = message->head.first == 0;
     chunk->asked_at = asked_at;
+    chunk->rank = message->head.source;
     return chunk;
 }
 

@@ -170,6 +170,8 @@ static void end_shorts(struct ek_worker *worker, int64_t n)
     if (n == 1)
         eki_counts_note(&worker->counts, ns, piece->id + (uint64_t)piece->first,
                         piece->function);
+    if (EKI_UNLIKELY(worker->track))
+        eki_worker_track_tasks(worker, n, worker->batch.stamp, piece->seen, 0);
     count_indices(worker, n, elapsed);
 }
 
@@ -184,6 +186,8 @@ void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
             ((double)elapsed / (double)nulls - piece->null_ns) / NULLS_WEIGHT;
     if (nulls > 0)
         worker->counts.null_ns += elapsed;
+    if (EKI_UNLIKELY(worker->track) && nulls > 0)
+        eki_worker_track_tasks(worker, nulls, worker->batch.stamp, now, 0);
     count_indices(worker, nulls, elapsed);
     count_nulls(worker);
     piece->first = -1;

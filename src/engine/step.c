@@ -7,6 +7,8 @@ static void count_search(struct ek_worker *worker, uint64_t now)
 {
     struct eki_search *search = &worker->search;
     worker->counts.search_ns += now - search->since;
+    if (EKI_UNLIKELY(worker->track))
+        eki_worker_track_search(worker, now);
     if (search->steal_since == 0)
         return;
     /* What was asked for may be older than the search. */

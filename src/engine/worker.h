@@ -14,6 +14,7 @@
 #include "engine/words.h"
 #include "steal/steal.h"
 #include "task/task.h"
+#include "timeline/track.h"
 
 struct eki_function {
     ek_task_fn *fn;
@@ -63,6 +64,7 @@ struct eki_chunk {
     struct eki_chunk *next;
     int64_t count;
     bool is_stolen, is_whole; /* ... and now all of the answer is here */
+    int rank;                 /* that has sent them */
     uint64_t asked_at;        /* for stolen ones; 0: not known */
     _Alignas(16) unsigned char slots[];
 };
@@ -74,6 +76,7 @@ enum {
      */
     EKI_LATELY = 8,
     EKI_LONG_AGO = 16,
+    EKI_HELD_TRACK = 1, /* a nanosecond */
     /* Work that may stay hidden behind the task that runs, which may be long:
      * as much as nobody misses.  A worker that hides no more takes back what it
      * shows, and shows it again, once in this time: a microsecond. */
@@ -95,7 +98,9 @@ struct eki_batch {
                           */
     uint64_t stamp;      /* clock when the batch began */
     uint64_t task_ns;    /* what a task took lately, on average */
-    uint64_t held_ns;    /* of the time since the stamp: without a core */
+    /* Of the time since the stamp: without a core; and where the worker has a
+     * track EKI_HELD_TRACK, so that one look finds both. */
+    uint64_t held_ns;
     /* Of a task from the stack the header, of a spawned one that does not run
      * in its place all of it. */
     struct eki_slot *scratch;
@@ -122,6 +127,10 @@ struct eki_search {
     /* ... and when the steal did that has brought tasks; 0: none has. */
     uint64_t steal_since;
     uint64_t number; /* of searches so far */
+    /* Where it has stolen from: a worker, or the complement of a rank of
+     * another node; and how much had been stolen before. */
+    int from;
+    int64_t stolen;
     struct eki_thief thief;
     int steal_from;    /* deque whose block is claimed; -1: none */
     uint64_t *trusted; /* phase in which who has a deque was alike */
@@ -219,6 +228,7 @@ struct ek_worker {
     struct eki_stretches stretches;
     struct eki_results results;
     struct eki_late late;
+    struct eki_track *track; /* NULL: none; set while no phase is open */
 
     /* Written by the worker, by the server that brings tasks, and by workers
      * of the rank that stand in for it while it has no thread. */
@@ -426,7 +436,8 @@ static inline bool eki_worker_index_is_short(struct ek_worker *worker, int code,
     uint64_t before =
         eki_piece_shorts(piece) > 1 ? piece->seen : worker->batch.stamp;
     if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0 ||
-                     piece->nulls != 0 || worker->batch.held_ns != 0 ||
+                     piece->nulls != 0 ||
+                     worker->batch.held_ns > EKI_HELD_TRACK ||
                      eki_ns_since(before, now) >= EKI_LONG_NS ||
                      eki_ns_since(piece->begun, now) > EKI_BATCH_NS))
         return false;

@@ -252,6 +252,10 @@ ek_status eki_fabric_mpi_gather(struct eki_fabric *fabric, const void *mine,
  * to that of the next; [size + 1]. */
 ek_status eki_fabric_mpi_collect(struct eki_fabric *fabric, void *data,
                                  const int64_t *starts, int root);
+/* What is to be added to the system's clock here so that it is that of rank 0's
+ * host, and how wrong that may be: half of the shortest of some round trips. */
+ek_status eki_fabric_mpi_clock(struct eki_fabric *fabric, int64_t *offset,
+                               uint64_t *error);
 ek_status eki_fabric_mpi_barrier(struct eki_fabric *fabric);
 
 #endif

@@ -115,3 +115,74 @@ ek_status eki_mpi_find_nodes(struct eki_mpi_set *set, int64_t ranks_per_node,
         *nodes = (*nodes)->next;
     return *nodes ? EK_OK : make_nodes(set, ranks_per_node, nodes);
 }
+
+enum {
+    PINGS = 32 /* and so many answers, for each host */
+};
+
+/* Of PARTNER: send what the clock says, and take what it says there. */
+static ek_status ping(struct eki_mpi *mpi, int partner, bool is_first,
+                      uint64_t *there)
+{
+    uint64_t here = eki_clock_system_ns();
+    if (is_first)
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Send, &here, 1, MPI_UINT64_T, partner,
+                           EKI_TAG_CLOCK, mpi->comm));
+    EKI_TRY(EKI_MPI_OF(mpi, MPI_Recv, there, 1, MPI_UINT64_T, partner,
+                       EKI_TAG_CLOCK, mpi->comm, MPI_STATUS_IGNORE));
+    here = eki_clock_system_ns();
+    if (is_first)
+        return EK_OK;
+    return EKI_MPI_OF(mpi, MPI_Send, &here, 1, MPI_UINT64_T, partner,
+                      EKI_TAG_CLOCK, mpi->comm);
+}
+
+/* Rank 0 answers HOSTS others, one after the other. */
+static ek_status answer_pings(struct eki_mpi *mpi, int64_t hosts)
+{
+    uint64_t there;
+    for (; hosts > 0; hosts--) {
+        MPI_Status status;
+        EKI_TRY(EKI_MPI_OF(mpi, MPI_Probe, MPI_ANY_SOURCE, EKI_TAG_CLOCK,
+                           mpi->comm, &status));
+        for (int i = 0; i < PINGS; i++)
+            EKI_TRY(ping(mpi, status.MPI_SOURCE, false, &there));
+    }
+    return EK_OK;
+}
+
+/* CLOCK: the offset, and its error. */
+static ek_status send_pings(struct eki_mpi *mpi, int64_t *clock)
+{
+    clock[1] = INT64_MAX;
+    for (int i = 0; i < PINGS; i++) {
+        uint64_t there, before = eki_clock_system_ns();
+        EKI_TRY(ping(mpi, 0, true, &there));
+        int64_t half = (int64_t)(eki_clock_system_ns() - before + 1) / 2;
+        if (half >= clock[1])
+            continue;
+        clock[0] = (int64_t)(there - before) - half;
+        clock[1] = half;
+    }
+    return EK_OK;
+}
+
+ek_status eki_fabric_mpi_clock(struct eki_fabric *fabric, int64_t *offset,
+                               uint64_t *error)
+{
+    struct eki_mpi *mpi = eki_mpi_of(fabric);
+    MPI_Comm host = mpi->set->host;
+    int64_t clock[2] = {0, 0};
+    int host_rank = 0;
+    MPI_Comm_rank(host, &host_rank);
+    int64_t hosts = host_rank == 0;
+    EKI_TRY(eki_fabric_mpi_sum(fabric, &hosts, 1));
+    if (fabric->rank == 0)
+        EKI_TRY(answer_pings(mpi, hosts - 1));
+    else if (host_rank == 0)
+        EKI_TRY(send_pings(mpi, clock));
+    EKI_TRY(EKI_MPI_OF(mpi, MPI_Bcast, clock, 2, MPI_INT64_T, 0, host));
+    *offset = clock[0];
+    *error = (uint64_t)clock[1];
+    return EK_OK;
+}

@@ -20,6 +20,9 @@ enum eki_tag {
     /* From any rank to rank 0, in a gather: int64_t bytes, then that many in
      * pieces.  From any rank to a root that knows how many: the pieces. */
     EKI_TAG_GATHER = 1,
+    /* Between rank 0 and the lowest rank of any other host: uint64_t, what the
+     * system's clock said there. */
+    EKI_TAG_CLOCK,
     /* From any server to any server: a struct eki_message with its body.  The
      * first fabric of a set has this tag, the second the next one, ... */
     EKI_TAG_MESSAGE

@@ -71,4 +71,44 @@ static inline uint64_t eki_event_pair(uint64_t count, int who)
     return count << 24 | (uint32_t)who;
 }
 
+static inline enum eki_event_kind
+eki_event_kind_of(const struct eki_event *event)
+{
+    return (enum eki_event_kind)(event->head >> EKI_EVENT_KIND_AT & 31);
+}
+
+enum {
+    EKI_TRACK_ROOM = 32768 /* events in memory: 512 KiB */
+};
+
+struct eki_timeline;
+
+/* Many members: those of the events, and those of their way to the file. */
+struct eki_track {
+    struct eki_event *events; /* [count] of [room]; owned */
+    int64_t count, room;
+    uint64_t base;    /* time 0 of the events */
+    uint64_t since;   /* where the last state ends */
+    uint64_t dropped; /* points, by merging */
+    int64_t counted; /* tasks that run, or are not timed yet, and have events */
+    uint64_t due;    /* when the events are to be written */
+    int number;
+    struct eki_timeline *timeline; /* to whose file they go */
+};
+
+/* A state of a task's FUNCTION (-1: none) ends: it lasted from BEGIN, or where
+ * the last state ended, to END.  Before it, the worker was BETWEEN. */
+void eki_track_state(struct eki_track *track, enum eki_event_kind kind,
+                     int function, uint64_t begin, uint64_t end,
+                     uint64_t value);
+/* N tasks have ended at END, which began at BEGIN: ID is the last of them ...
+ */
+void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
+                     int64_t n, uint64_t begin, uint64_t end);
+/* ... or is interrupted there, and goes on later. */
+void eki_track_cut(struct eki_track *track, int function, uint64_t id,
+                   int64_t n, uint64_t begin, uint64_t end);
+void eki_track_point(struct eki_track *track, enum eki_event_kind kind,
+                     uint64_t now, uint64_t value);
+
 #endif

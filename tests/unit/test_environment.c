@@ -220,7 +220,7 @@ static void counter_comes_with_a_chunk(void)
         CHECK_EQ_INT(eki_schedule_at(&settings.steal, i, 0),
                      eki_chunked(EK_STEAL_COUNTER, chunks[i]));
     eki_schedule_entry_text(
-        &settings.steal.entries[2],
+        &settings.steal, 2,
         (const struct eki_choice[]){{"counter", EK_STEAL_COUNTER},
                                     {"counter:N", EK_STEAL_COUNTER},
                                     {NULL, 0}},

@@ -60,7 +60,7 @@ char *mode_name(const char *restore, const char *steal)
 bool schedule_read(const char *option, const char *argument, const char *text,
                    struct eki_schedule *schedule, struct message *message)
 {
-    *schedule = (struct eki_schedule){NULL, 0, 0};
+    *schedule = (struct eki_schedule){0};
     if (!text)
         return true;
     char *list = schedule_text(text, ',');

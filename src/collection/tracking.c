@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The timeline of a collection: when it is written, and what the calling thread
+ * did between the steps of the workers.
+ *
+ * Owns the open file.  Times of the file are those of eki_clock_ns(), whose
+ * moment differs between processes; the system's clock, which is one on a host,
+ * ties them together.
+ */
+#include "collection/collection.h"
+#include "timeline/timeline.h"
+
+#include <unistd.h>
+
+/* Hosts compare their clocks again when that was so long ago. */
+#define COMPARED_S 10.0
+
+struct eki_tracking {
+    struct eki_timeline *timeline; /* NULL: none is open */
+    const char *folder;            /* of the open one */
+    uint64_t job;
+    int64_t offset; /* from this host's clock to that of the first */
+    uint64_t error;
+    uint64_t compared; /* when */
+    bool has_failed;
+};
+
+static ek_status compare_clocks(ek_collection *tasks)
+{
+    struct eki_tracking *tracking = tasks->parts.tracking;
+    EKI_TRY(eki_fabric_mpi_clock(tasks->fabric, &tracking->offset,
+                                 &tracking->error));
+    tracking->compared = eki_clock_ns();
+    return EK_OK;
+}
+
+ek_status eki_tracking_open(ek_collection *tasks)
+{
+    if (!eki_settings_has_timeline(&tasks->settings))
+        return EK_OK;
+    struct eki_tracking *tracking = eki_alloc(1, sizeof *tracking);
+    tasks->parts.tracking = tracking;
+    EKI_TRY(eki_fabric_mpi_agree(
+        tasks->fabric,
+        tracking ? EK_OK
+                 : eki_error(EK_ERR_NOMEM, "no memory for the timeline")));
+    tracking->job =
+        eki_splitmix(eki_clock_system_ns() ^ (uint64_t)getpid() << 40);
+    EKI_TRY(eki_fabric_mpi_broadcast(tasks->fabric, &tracking->job,
+                                     sizeof tracking->job, 0));
+    return compare_clocks(tasks);
+}
+
+/* Say how the clock of this process goes by now. */
+static void write_clock(const struct eki_tracking *tracking)
+{
+    struct eki_timeline_clock clock = {.error = UINT64_MAX};
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = eki_clock_ns(), system = eki_clock_system_ns();
+        uint64_t error = (eki_clock_ns() - before + 1) / 2;
+        if (error >= clock.error)
+            continue;
+        clock.at = before + error;
+        clock.offset = (int64_t)(system - clock.at) + tracking->offset;
+        clock.error = error;
+    }
+    clock.error += tracking->error;
+    eki_timeline_clock(tracking->timeline, &clock);
+}
+
+static void close_timeline(struct eki_tracking *tracking, uint64_t now)
+{
+    if (!tracking->timeline)
+        return;
+    write_clock(tracking);
+    eki_timeline_close(&tracking->timeline, now);
+}
+
+static void open_timeline(ek_collection *tasks, const char *folder,
+                          uint64_t now)
+{
+    struct eki_tracking *tracking = tasks->parts.tracking;
+    const struct eki_topology *topology = tasks->topology;
+    const struct eki_timeline_setup setup = {
+        .folder = folder,
+        .name = tasks->settings.name,
+        .job = tracking->job,
+        .rank = topology->rank,
+        .size = topology->size,
+        .workers = topology->workers,
+        .node = topology->node,
+        .first_worker = topology->first_worker[topology->rank],
+        .workers_here = topology->workers_here};
+    tracking->folder = folder;
+    if (eki_timeline_open(&setup, now, &tracking->timeline) == EK_OK) {
+        write_clock(tracking);
+        return;
+    }
+    eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "timeline",
+            "%s; there is no timeline", ek_error_message());
+    tracking->has_failed = true;
+}
+
+/* Give the tracks to their workers and server, or take them. */
+static void hand_out(ek_collection *tasks, bool is_on)
+{
+    struct eki_timeline *timeline = tasks->parts.tracking->timeline;
+    int workers = tasks->topology->workers_here;
+    for (int here = 0; here < workers; here++)
+        tasks->engine->workers[here]->track =
+            is_on ? &timeline->tracks[here] : NULL;
+    tasks->engine->track = is_on ? &timeline->tracks[workers] : NULL;
+}
+
+void eki_tracking_call(ek_collection *tasks)
+{
+    struct eki_tracking *tracking = tasks->parts.tracking;
+    const char *folder =
+        eki_settings_timeline(&tasks->settings, tasks->iteration);
+    uint64_t now = tasks->lookout.entered_ns;
+    bool was_on = tracking->timeline && tracking->timeline->is_on;
+    if (tracking->has_failed)
+        return;
+    if (folder && tracking->folder && strcmp(folder, tracking->folder) != 0)
+        close_timeline(tracking, now);
+    if (was_on && tracking->timeline)
+        eki_timeline_all(tracking->timeline, EKI_EVENT_OUTSIDE, now);
+    if (folder && !tracking->timeline)
+        open_timeline(tasks, folder, now);
+    else if (folder && !was_on)
+        eki_timeline_start(tracking->timeline, now);
+    else if (!folder && was_on)
+        eki_timeline_stop(tracking->timeline, now);
+    bool is_on = folder && tracking->timeline &&
+                 !eki_timeline_has_failed(tracking->timeline);
+    if (is_on)
+        for (int f = tracking->timeline->functions;
+             f < tasks->engine->function_count; f++)
+            eki_timeline_function(tracking->timeline,
+                                  tasks->engine->functions[f].name);
+    hand_out(tasks, is_on);
+}
+
+void eki_tracking_restored(ek_collection *tasks)
+{
+    struct eki_timeline *timeline = tasks->parts.tracking->timeline;
+    if (timeline && timeline->is_on)
+        eki_timeline_all(timeline, EKI_EVENT_RESTORE, eki_clock_ns());
+}
+
+/* The longest stay of a rank; collective. */
+static ek_status share_stay(ek_collection *tasks, uint64_t left,
+                            uint64_t *longest)
+{
+    double most[2] = {(double)(left - tasks->engine->entered_ns),
+                      (double)(left - tasks->parts.tracking->compared) * 1e-9};
+    *longest = 0;
+    EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 2));
+    *longest = (uint64_t)(most[0] + 0.5);
+    return most[1] > COMPARED_S && !eki_fabric_mpi_is_one_host(tasks->fabric)
+               ? compare_clocks(tasks)
+               : EK_OK;
+}
+
+ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
+                            ek_status status)
+{
+    struct eki_tracking *tracking = tasks->parts.tracking;
+    struct eki_timeline *timeline = tracking->timeline;
+    struct eki_timeline_iteration iteration = {
+        .number = tasks->iteration,
+        .entered = tasks->engine->entered_ns,
+        .left = left,
+        .status = status,
+        .restore = tasks->restores.policy,
+        .steal = tasks->engine->scheme->policy};
+    ek_status shared = EK_OK;
+    if (!eki_settings_timeline(&tasks->settings, tasks->iteration))
+        return EK_OK;
+    if (status != EK_ERR_ARG && status != EK_ERR_MPI)
+        shared = share_stay(tasks, left, &iteration.longest);
+    if (!timeline || !timeline->is_on)
+        return shared;
+    uint64_t now = eki_clock_ns();
+    eki_track_state(&timeline->tracks[timeline->workers_here],
+                    EKI_EVENT_BETWEEN, -1, 0, left, 0);
+    eki_timeline_all(timeline, EKI_EVENT_LEAVE, now);
+    eki_timeline_iteration(timeline, &iteration);
+    if (eki_timeline_flush(timeline, now))
+        write_clock(tracking);
+    return shared;
+}
+
+void eki_tracking_close(ek_collection *tasks)
+{
+    if (tasks->parts.tracking)
+        close_timeline(tasks->parts.tracking, eki_clock_ns());
+    eki_free(tasks->parts.tracking);
+    tasks->parts.tracking = NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the track of a worker is told, while a timeline is written. */
+#include "engine/internal.h"
+
+void eki_worker_track_tasks(struct ek_worker *worker, int64_t n, uint64_t begin,
+                            uint64_t end, uint64_t held)
+{
+    eki_track_tasks(worker->track, eki_worker_function(worker),
+                    eki_worker_task_id(worker), n, begin, end - held);
+    if (EKI_UNLIKELY(held != 0))
+        eki_track_state(worker->track, EKI_EVENT_STARVED, -1, 0, end, 0);
+}
+
+void eki_worker_track_search(struct ek_worker *worker, uint64_t now)
+{
+    const struct eki_search *search = &worker->search;
+    struct eki_track *track = worker->track;
+    uint64_t tasks = (uint64_t)(worker->counts.stolen - search->stolen);
+    bool is_far = search->from < 0;
+    uint64_t since = search->steal_since;
+    if (since == 0) {
+        eki_track_state(track, EKI_EVENT_LOOK, -1, search->since, now, 0);
+        return;
+    }
+    if (is_far && since > search->since)
+        eki_track_state(track, EKI_EVENT_LOOK, -1, search->since, since, 0);
+    eki_track_state(track, is_far ? EKI_EVENT_AWAIT : EKI_EVENT_LOOK, -1,
+                    search->since, now, is_far ? (uint64_t)~search->from : 0);
+    eki_track_point(
+        track, is_far ? EKI_EVENT_ANSWER : EKI_EVENT_STEAL, now,
+        eki_event_pair(tasks, is_far ? ~search->from : search->from));
+}
+
+int eki_worker_behind(const struct eki_engine *engine, int deque)
+{
+    const struct eki_topology *topology = engine->topology;
+    int index = deque - topology->node_workers, at = deque, i = 0;
+    if (index >= 0)
+        at = engine->first_local[index];
+    for (int rank = topology->lowest_rank[topology->node];; rank++) {
+        if (topology->node_of_rank[rank] != topology->node)
+            continue;
+        int local = at - engine->first_local[i++];
+        int workers =
+            topology->first_worker[rank + 1] - topology->first_worker[rank];
+        if (local < workers)
+            return topology->first_worker[rank] + local;
+    }
+}

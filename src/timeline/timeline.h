@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * timeline: the tracks of a rank, and the file that they go to.
+ *
+ * Where the file cannot be written that is said once, and what comes is
+ * dropped: the job goes on.
+ *
+ * Threads: eki_timeline_write() any thread, one at a time for each track; the
+ * others one at a time while nobody has a track.
+ */
+#ifndef EKI_TIMELINE_TIMELINE_H
+#define EKI_TIMELINE_TIMELINE_H
+
+#include "base/sealed.h"
+#include "timeline/track.h"
+
+/* Whose timeline it is. */
+struct eki_timeline_setup {
+    const char *folder, *name; /* of the collection */
+    uint64_t job;              /* a number that no other job has */
+    int rank, size, workers, node, first_worker, workers_here;
+};
+
+struct eki_timeline {
+    struct eki_sealed_out out;
+    _Atomic int lock; /* of the file */
+    _Atomic bool has_failed;
+    bool is_on; /* the tracks have begun, and not ended */
+    int rank, size;
+    int workers_here;
+    int functions;             /* that are named in the file */
+    uint64_t written;          /* when the calling thread has written last */
+    struct eki_track tracks[]; /* of workers; then that of the server */
+};
+
+/* Make the folder, if it is missing, and the file, whose tracks begin at NOW.
+ */
+ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
+                            uint64_t now, struct eki_timeline **made);
+/* End the tracks at NOW, and the file. */
+void eki_timeline_close(struct eki_timeline **made, uint64_t now);
+
+/* All tracks are in STATE until NOW. */
+void eki_timeline_all(struct eki_timeline *timeline, enum eki_event_kind state,
+                      uint64_t now);
+/* The tracks end at NOW; they begin again. */
+void eki_timeline_stop(struct eki_timeline *timeline, uint64_t now);
+void eki_timeline_start(struct eki_timeline *timeline, uint64_t now);
+
+/* What the clock of the first host says at AT, give or take ERROR. */
+struct eki_timeline_clock {
+    uint64_t at;
+    int64_t offset; /* to be added to AT */
+    uint64_t error;
+};
+
+struct eki_timeline_iteration {
+    int64_t number;
+    uint64_t entered, left, longest;
+    ek_status status;
+    int restore, steal;
+};
+
+/* Name the next function. */
+void eki_timeline_function(struct eki_timeline *timeline, const char *name);
+void eki_timeline_clock(struct eki_timeline *timeline,
+                        const struct eki_timeline_clock *clock);
+void eki_timeline_iteration(struct eki_timeline *timeline,
+                            const struct eki_timeline_iteration *iteration);
+/* Write the events of a track, up to the last state's end: if IS_FULL, not more
+ * often than once in a second. */
+void eki_timeline_write(struct eki_track *track, uint64_t now, bool is_full);
+/* Write all tracks, unless that was done in the last second; false: it was. */
+bool eki_timeline_flush(struct eki_timeline *timeline, uint64_t now);
+
+/* Whether no more is written. */
+static inline bool eki_timeline_has_failed(const struct eki_timeline *timeline)
+{
+    /* relaxed: it guards nothing. */
+    return atomic_load_explicit(&timeline->has_failed, memory_order_relaxed);
+}
+
+#endif
