@@ -133,8 +133,9 @@ ek_status eki_schedule_parse(const struct eki_schedule_source *source,
     struct eki_schedule found = {0};
     int listed = entries_count(source->list);
     found.entries = eki_alloc((size_t)listed, sizeof *found.entries);
-    found.texts = eki_copy_string(source->list);
-    if (!found.entries || !found.texts) {
+    if (!source->choices)
+        found.texts = eki_copy_string(source->list);
+    if (!found.entries || (!source->choices && !found.texts)) {
         eki_schedule_free(&found);
         return eki_error(EK_ERR_NOMEM, "%s: no memory for the list",
                          source->variable);

@@ -43,13 +43,20 @@ bool eki_collection_begin_data(ek_worker *worker)
         if (EKI_UNLIKELY(eki_is_broken(worker->engine)))
             return false;
         /* Others may take what is here meanwhile. */
-        if (now == since)
+        if (now == since) {
+            if (worker->track)
+                eki_worker_track_halt(worker, eki_worker_begun(worker) - 1,
+                                      now);
             eki_worker_publish_now(worker);
+        }
         eki_team_linger(worker->engine->stepper, worker, &waiter);
         now = eki_clock_ns();
     }
     if (now != since) {
         worker->counts.data_wait_ns += now - since;
+        if (worker->track)
+            eki_track_state(worker->track, EKI_EVENT_DATA, -1, since, now,
+                            eki_worker_task_id(worker));
         eki_team_leave_out(worker->engine->stepper, worker->here, now - since);
     }
     /* What is asked for ahead goes out before the task runs. */

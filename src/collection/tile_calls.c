@@ -85,6 +85,9 @@ static ek_status wait_a_little(struct wait *wait)
     struct eki_team *team = worker->engine->stepper;
     if (wait->since == 0) {
         wait->since = eki_clock_ns();
+        if (worker->track)
+            eki_worker_track_halt(worker, eki_worker_begun(worker),
+                                  wait->since);
         /* Others may take what is here meanwhile. */
         eki_worker_publish_now(worker);
     }
@@ -96,9 +99,14 @@ static ek_status wait_a_little(struct wait *wait)
 
 static ek_status end_wait(const struct wait *wait, ek_status status)
 {
-    if (wait->since != 0)
-        wait->worker->counts.tile_wait_ns +=
-            eki_ns_since(wait->since, eki_clock_ns());
+    struct ek_worker *worker = wait->worker;
+    if (wait->since == 0)
+        return status;
+    uint64_t now = eki_clock_ns();
+    worker->counts.tile_wait_ns += eki_ns_since(wait->since, now);
+    if (worker->track)
+        eki_track_state(worker->track, EKI_EVENT_TILES, -1, wait->since, now,
+                        eki_worker_task_id(worker));
     return status;
 }
 

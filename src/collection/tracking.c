@@ -90,7 +90,8 @@ static void open_timeline(ek_collection *tasks, const char *folder,
         .workers = topology->workers,
         .node = topology->node,
         .first_worker = topology->first_worker[topology->rank],
-        .workers_here = topology->workers_here};
+        .workers_here = topology->workers_here,
+        .has_host = true};
     tracking->folder = folder;
     if (eki_timeline_open(&setup, now, &tracking->timeline) == EK_OK) {
         write_clock(tracking);
@@ -102,7 +103,7 @@ static void open_timeline(ek_collection *tasks, const char *folder,
 }
 
 /* Give the tracks to their workers and server, or take them. */
-static void hand_out(ek_collection *tasks, bool is_on)
+static void give_tracks(ek_collection *tasks, bool is_on)
 {
     struct eki_timeline *timeline = tasks->parts.tracking->timeline;
     int workers = tasks->topology->workers_here;
@@ -138,7 +139,7 @@ void eki_tracking_call(ek_collection *tasks)
              f < tasks->engine->function_count; f++)
             eki_timeline_function(tracking->timeline,
                                   tasks->engine->functions[f].name);
-    hand_out(tasks, is_on);
+    give_tracks(tasks, is_on);
 }
 
 void eki_tracking_restored(ek_collection *tasks)

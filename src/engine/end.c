@@ -238,6 +238,9 @@ enum eki_step eki_worker_wait(struct ek_worker *worker, uint64_t now)
         finish(worker, now);
         return EKI_STEP_DONE;
     }
+    if (EKI_UNLIKELY(worker->track) && now >= worker->track->due)
+        eki_track_state(worker->track, EKI_EVENT_LOOK, -1, worker->search.since,
+                        now, 0);
     /* relaxed, both: tasks travel to a node that needs no messages else. */
     if (engine->exchange.fabric &&
         eki_is_set(&engine->node->mail[engine->phase & 1], engine->phase))

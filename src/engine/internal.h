@@ -21,6 +21,14 @@ void eki_node_error(const struct eki_engine *engine, struct eki_error *error);
  * took time.  Of a worker that is held, the server does it.
  */
 bool eki_worker_publish(struct ek_worker *worker, bool is_running);
+EKI_COLD void eki_worker_track_shown(struct ek_worker *worker);
+/* That took time. */
+static inline void eki_worker_has_shown(struct ek_worker *worker)
+{
+    worker->batch.restamp = true;
+    if (EKI_UNLIKELY(worker->track))
+        eki_worker_track_shown(worker);
+}
 /* On entering: the seeds have been added. */
 void eki_worker_publish_seeds(struct ek_worker *worker);
 /* The worker has taken back what it showed, all that it has: by a publishing

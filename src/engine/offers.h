@@ -167,6 +167,19 @@ static inline int64_t eki_worker_begun(const struct ek_worker *worker)
                             : eki_piece_index(piece) - piece->first;
 }
 
+/* Tell the track of a worker that has one: BEGUN tasks have ended or begun
+ * since the last time stamp, and none goes on now. */
+void eki_worker_track_halt(struct ek_worker *worker, int64_t begun,
+                           uint64_t now);
+/* Likewise the track of the server, if it has one. */
+static inline void eki_server_track(const struct eki_engine *engine,
+                                    enum eki_event_kind point, uint64_t now,
+                                    uint64_t value)
+{
+    if (EKI_UNLIKELY(engine->track))
+        eki_track_point(engine->track, point, now, value);
+}
+
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);
 

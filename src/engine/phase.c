@@ -44,8 +44,10 @@ static void begin(struct ek_worker *worker, uint64_t now)
     worker->search.thief.failures = 0;
     worker->search.steal_since = 0;
     worker->counts.first_ns = batch->stamp = worker->search.since = now;
-    if (worker->track && engine->kind == EKI_PHASE_PROCESS)
+    if (worker->track && engine->kind == EKI_PHASE_PROCESS) {
+        worker->track->counted = 0;
         eki_track_state(worker->track, EKI_EVENT_START, -1, 0, now, 0);
+    }
 }
 
 /* Count what is to be done here; a worker without tasks is left alone. */

@@ -268,7 +268,7 @@ void eki_worker_publish_now(struct ek_worker *worker)
     if (has_spawned && !worker->engine->publishing
             ? republish(worker)
             : eki_worker_publish(worker, true))
-        worker->batch.restamp = true;
+        eki_worker_has_shown(worker);
 }
 
 bool eki_worker_push_at_mark(struct ek_worker *worker, int function,

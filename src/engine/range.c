@@ -110,7 +110,7 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker)
     worker->piece.last = split(worker, range.first, range.last);
     worker->piece.nulls = 0;
     if (eki_worker_publish(worker, true))
-        worker->batch.restamp = true;
+        eki_worker_has_shown(worker);
     return EKI_STEP_RANGE;
 }
 

@@ -195,7 +195,7 @@ static bool has_sent_all(const struct eki_engine *engine)
            (engine->alone && engine->kind == EKI_PHASE_PROCESS);
 }
 
-bool eki_server_step(struct eki_engine *engine, uint64_t now)
+static bool step_server(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
     if (atomic_load_explicit(&engine->broken, memory_order_relaxed) != EK_OK)
@@ -221,4 +221,14 @@ bool eki_server_step(struct eki_engine *engine, uint64_t now)
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
     return has_sent_all(engine) && eki_waves_are_over(engine);
+}
+
+bool eki_server_step(struct eki_engine *engine, uint64_t now)
+{
+    uint64_t moved = engine->post.moved;
+    bool is_over = step_server(engine, now);
+    if (engine->post.moved != moved)
+        eki_server_track(engine, EKI_EVENT_SERVE, now,
+                         engine->post.moved - moved);
+    return is_over;
 }

@@ -51,7 +51,7 @@ static bool has_log_room(struct ek_worker *worker, int32_t n)
 static inline bool show(struct ek_worker *worker)
 {
     if (eki_worker_publish(worker, EKI_PLANTED(PUBLISH_FIRST)))
-        worker->batch.restamp = true;
+        eki_worker_has_shown(worker);
     return !EKI_PLANTED(PUBLISH_FIRST) || !eki_local_is_empty(&worker->local);
 }
 
@@ -84,7 +84,7 @@ static enum eki_step start_pinned(struct ek_worker *worker,
     struct eki_local *local = &worker->local;
     struct eki_batch *batch = &worker->batch;
     if (eki_worker_publish(worker, true))
-        batch->restamp = true;
+        eki_worker_has_shown(worker);
     eki_worker_set_mark(worker);
     local->function_limit = worker->engine->function_limit;
     batch->is_pinned = true;

@@ -47,3 +47,19 @@ int eki_worker_behind(const struct eki_engine *engine, int deque)
             return topology->first_worker[rank] + local;
     }
 }
+
+void eki_worker_track_shown(struct ek_worker *worker)
+{
+    eki_track_point(
+        worker->track, EKI_EVENT_PUBLISH, worker->batch.stamp,
+        (uint64_t)eki_visible(worker->engine, worker->local_number));
+}
+
+void eki_worker_track_halt(struct ek_worker *worker, int64_t begun,
+                           uint64_t now)
+{
+    if (begun > 0)
+        eki_track_cut(worker->track, eki_worker_function(worker),
+                      eki_worker_task_id(worker), begun, worker->batch.stamp,
+                      now);
+}

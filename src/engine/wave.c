@@ -63,12 +63,13 @@ static bool send_to_node(struct eki_engine *engine, int kind, int node,
 }
 
 /* Act on the verdict that all children have. */
-static void apply_verdict(struct eki_engine *engine)
+static void apply_verdict(struct eki_engine *engine, uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
     waves->verdict_next = -1;
     waves->voted = false;
     waves->wave++;
+    eki_server_track(engine, EKI_EVENT_WAVE, now, waves->wave);
     if (waves->verdict.wave == EKI_WAVE_STALLED)
         /* relaxed: a hint to print. */
         atomic_store_explicit(&engine->node->stalled, engine->phase,
@@ -85,7 +86,7 @@ static void apply_verdict(struct eki_engine *engine)
 }
 
 /* Pass the verdict on to the children, as far as there are buffers. */
-static void pass_verdict(struct eki_engine *engine)
+static void pass_verdict(struct eki_engine *engine, uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
     for (; waves->verdict_next < waves->children; waves->verdict_next++) {
@@ -94,7 +95,7 @@ static void pass_verdict(struct eki_engine *engine)
                           sizeof waves->verdict))
             return;
     }
-    apply_verdict(engine);
+    apply_verdict(engine, now);
 }
 
 /*
@@ -150,7 +151,7 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
     waves->last_executed = sum->executed;
     waves->verdict = verdict;
     waves->verdict_next = 0;
-    pass_verdict(engine);
+    pass_verdict(engine, now);
 }
 
 /* Tell the neighbors in the tree that no task starts any more. */
@@ -342,7 +343,7 @@ static void step_waves(struct eki_protocol *protocol, uint64_t now)
     if (now >= waves->probe_at)
         ask_neighbors(engine, now);
     if (waves->verdict_next >= 0)
-        pass_verdict(engine);
+        pass_verdict(engine, now);
     if (!waves->voted && !waves->forwarded && waves->verdict_next < 0)
         vote_for_node(engine, now);
 }

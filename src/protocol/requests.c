@@ -234,6 +234,8 @@ static enum eki_taken take_requests(struct eki_protocol *protocol,
         return EKI_REFUSED;
     struct ek_worker *worker = eki_server_worker(engine, head->worker);
     if (head->kind == EKI_KIND_NONE) {
+        eki_server_track(engine, EKI_EVENT_ANSWER, now,
+                         eki_event_pair(0, head->source));
         note_answer(requests_of(protocol), worker, head, false, now);
         return EKI_TAKEN;
     }
@@ -276,6 +278,7 @@ static enum eki_sought seek_requests(struct eki_protocol *protocol,
 {
     struct eki_requests *requests = requests_of(protocol);
     struct eki_asker *asker = &requests->askers[worker->here];
+    const struct eki_topology *topology = worker->engine->topology;
     /* A request not yet fetched waits.  acquire: pairs with the release in
      * send_asks(). */
     if (atomic_load_explicit(&asker->ask, memory_order_acquire) != 0 ||
@@ -291,6 +294,12 @@ static enum eki_sought seek_requests(struct eki_protocol *protocol,
         &asker->ask, victim->worker < 0 ? victim->node + 1 : ~victim->worker,
         memory_order_relaxed);
     atomic_fetch_add_explicit(&requests->asks, 1, memory_order_relaxed);
+    if (EKI_UNLIKELY(worker->track))
+        eki_track_point(
+            worker->track, EKI_EVENT_REQUEST, now,
+            (uint64_t)(victim->worker < 0
+                           ? topology->lowest_rank[victim->node]
+                           : eki_topology_rank(topology, victim->worker)));
     return EKI_SOUGHT_ASKED;
 }
 

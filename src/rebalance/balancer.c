@@ -190,9 +190,13 @@ static bool is_own(const struct eki_balancer *balancer,
 
 /* False: no memory. */
 static bool take_parcel(struct eki_balancer *balancer,
-                        struct eki_parcel *parcel)
+                        struct eki_parcel *parcel, uint64_t now)
 {
     const struct eki_way *way = eki_way_of(balancer, parcel->what);
+    eki_server_track(balancer->engine, EKI_EVENT_STAGE, now,
+                     (uint64_t)parcel->what);
+    eki_server_track(balancer->engine, EKI_EVENT_PARCEL, now,
+                     eki_event_pair((uint64_t)parcel->bytes, parcel->rank));
     if (is_own(balancer, parcel))
         balancer->own.bytes += parcel->bytes;
     parcel->decode = (struct eki_decode){
@@ -242,12 +246,11 @@ static void step_rebalance(struct eki_protocol *protocol, uint64_t now)
     struct eki_engine *engine = protocol->engine;
     struct eki_balancer *balancer = balancer_of(protocol);
     struct eki_parcel *parcel;
-    (void)now;
     if (balancer->is_done)
         return;
     while (!eki_is_stopped(engine) &&
            (parcel = next_parcel(balancer)) != NULL) {
-        if (!take_parcel(balancer, parcel))
+        if (!take_parcel(balancer, parcel, now))
             give_up(balancer);
     }
     /* The end of a stopped phase waits for nobody: tasks that have not moved

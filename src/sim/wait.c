@@ -216,6 +216,10 @@ EKI_COLD void eki_sim_halt(struct eki_sim *sim, struct eki_sim_worker *worker)
         eki_sim_note_visible(sim, worker);
         eki_sim_set_state(sim, worker, EKI_SIM_HALTS);
         worker->since = worker->halt_at = sim->now;
+        if (worker->worker->track)
+            eki_worker_track_halt(worker->worker,
+                                  eki_worker_begun(worker->worker),
+                                  eki_sim_clock(sim, rank));
         if (!is_polling)
             eki_sim_call_server(sim, rank, sim->now);
     }

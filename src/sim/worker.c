@@ -348,6 +348,12 @@ static void go_on_running(struct eki_sim *sim, struct eki_sim_worker *worker)
     if (EKI_UNLIKELY(worker->state == EKI_SIM_HALTS) &&
         said != EKI_SIM_WAITS_FOR_TILES) {
         worker->halted_ns += sim->now - worker->halt_at;
+        if (worker->worker->track)
+            eki_track_state(worker->worker->track,
+                            sim->setup.has_data ? EKI_EVENT_DATA
+                                                : EKI_EVENT_TILES,
+                            -1, 0, eki_sim_clock(sim, worker->rank),
+                            eki_worker_task_id(worker->worker));
         eki_sim_set_state(sim, worker, EKI_SIM_RUNS);
     }
     double ahead = 0;

@@ -5,8 +5,7 @@
  * Where the file cannot be written that is said once, and what comes is
  * dropped: the job goes on.
  *
- * Threads: eki_timeline_write() any thread, one at a time for each track; the
- * others one at a time while nobody has a track.
+ * Threads: one at a time, while nobody has a track.
  */
 #ifndef EKI_TIMELINE_TIMELINE_H
 #define EKI_TIMELINE_TIMELINE_H
@@ -19,6 +18,8 @@ struct eki_timeline_setup {
     const char *folder, *name; /* of the collection */
     uint64_t job;              /* a number that no other job has */
     int rank, size, workers, node, first_worker, workers_here;
+    int64_t events; /* of a track in memory; 0: EKI_TRACK_ROOM */
+    bool has_host;  /* whose name is told */
 };
 
 struct eki_timeline {
@@ -37,8 +38,8 @@ struct eki_timeline {
  */
 ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
                             uint64_t now, struct eki_timeline **made);
-/* End the tracks at NOW, and the file. */
-void eki_timeline_close(struct eki_timeline **made, uint64_t now);
+/* End the tracks at NOW, and the file; false: not all of it is written. */
+bool eki_timeline_close(struct eki_timeline **made, uint64_t now);
 
 /* All tracks are in STATE until NOW. */
 void eki_timeline_all(struct eki_timeline *timeline, enum eki_event_kind state,
@@ -67,9 +68,6 @@ void eki_timeline_clock(struct eki_timeline *timeline,
                         const struct eki_timeline_clock *clock);
 void eki_timeline_iteration(struct eki_timeline *timeline,
                             const struct eki_timeline_iteration *iteration);
-/* Write the events of a track, up to the last state's end: if IS_FULL, not more
- * often than once in a second. */
-void eki_timeline_write(struct eki_track *track, uint64_t now, bool is_full);
 /* Write all tracks, unless that was done in the last second; false: it was. */
 bool eki_timeline_flush(struct eki_timeline *timeline, uint64_t now);
 

@@ -4,7 +4,7 @@
  *
  * A state is put when it ends, before the points that came meanwhile.
  */
-#include "timeline/timeline.h"
+#include "timeline/track.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct window {
     int count;
 };
 
-static uint64_t time_of(const struct eki_event *event)
+static uint64_t event_time(const struct eki_event *event)
 {
     return event->head & EKI_EVENT_TIME;
 }
@@ -89,11 +89,11 @@ static int64_t join_events(struct eki_event *events, int64_t n, uint64_t end,
     struct eki_event *to = events;
     for (int64_t i = 0; i < n;) {
         struct window window;
-        uint64_t begin = time_of(&events[i]);
+        uint64_t begin = event_time(&events[i]);
         window.count = 0;
         for (int joined = 0; joined < width && i < n; joined++, i++) {
-            uint64_t next = i + 1 < n ? time_of(&events[i + 1]) : end;
-            join_event(&window, &events[i], next - time_of(&events[i]),
+            uint64_t next = i + 1 < n ? event_time(&events[i + 1]) : end;
+            join_event(&window, &events[i], next - event_time(&events[i]),
                        width == WINDOW_LAST);
         }
         for (int j = 0; j < window.count; j++, to++) {
@@ -105,35 +105,38 @@ static int64_t join_events(struct eki_event *events, int64_t n, uint64_t end,
     return to - events;
 }
 
-/* The older half of the events becomes half as many, or less. */
+/* The older half of the events, and the points of its last state, become half
+ * as many, or less. */
 static void merge(struct eki_track *track)
 {
     struct eki_event *events = track->events;
-    int64_t half = track->count / 2, next = half, left = 0;
+    int64_t half = track->count / 2, states = 0;
+    while (half < track->count && is_point(&events[half]))
+        half++;
+    uint64_t end = half < track->count ? event_time(&events[half])
+                                       : track->since - track->base;
     for (int64_t i = 0; i < half; i++) {
         if (!is_point(&events[i]))
-            events[left++] = events[i];
+            events[states++] = events[i];
     }
-    track->dropped += (uint64_t)(half - left);
-    while (next < track->count && is_point(&events[next]))
-        next++;
-    uint64_t end = next < track->count ? time_of(&events[next])
-                                       : track->since - track->base;
-    for (int width = WINDOW_FIRST; left > half / 2 && width <= WINDOW_LAST;
+    track->dropped += (uint64_t)(half - states);
+    for (int width = WINDOW_FIRST; states > half / 2 && width <= WINDOW_LAST;
          width *= 2)
-        left = join_events(events, left, end, width);
-    memmove(events + left, events + half,
+        states = join_events(events, states, end, width);
+    memmove(events + states, events + half,
             (size_t)(track->count - half) * sizeof *events);
-    track->count -= half - left;
+    track->count -= half - states;
 }
 
-/* There is room for what comes at NOW, and its time can be told. */
-static inline void make_room(struct eki_track *track, uint64_t now)
+/* There is room for what comes at NOW, and it is told how long ago the events
+ * begin. */
+static inline void make_way(struct eki_track *track, uint64_t now)
 {
     bool is_full = track->count > track->room - SPARE;
-    if (EKI_LIKELY(!is_full && now < track->due))
+    if (EKI_LIKELY(!is_full && now < track->due &&
+                   track->since - track->base < EKI_EVENT_TIME))
         return;
-    eki_timeline_write(track, now, is_full);
+    track->write(track, now, is_full);
     if (track->count > track->room - SPARE)
         merge(track);
 }
@@ -144,7 +147,7 @@ static inline void put(struct eki_track *track, uint64_t what, uint64_t at,
 {
     uint64_t time = eki_ns_since(track->base, at);
     int64_t i = track->count++;
-    for (; i > 0 && EKI_UNLIKELY(time_of(&track->events[i - 1]) > time); i--)
+    for (; i > 0 && EKI_UNLIKELY(event_time(&track->events[i - 1]) > time); i--)
         track->events[i] = track->events[i - 1];
     track->events[i] = (struct eki_event){
         what | (time < EKI_EVENT_TIME ? time : EKI_EVENT_TIME), value};
@@ -153,11 +156,12 @@ static inline void put(struct eki_track *track, uint64_t what, uint64_t at,
 static inline void put_state(struct eki_track *track, uint64_t what,
                              uint64_t begin, uint64_t end, uint64_t value)
 {
-    make_room(track, end);
+    make_way(track, end);
     if (begin > track->since) {
         put(track, (uint64_t)EKI_EVENT_BETWEEN << EKI_EVENT_KIND_AT,
             track->since, 0);
         track->since = begin;
+        make_way(track, end);
     }
     put(track, what, track->since, value);
     if (end > track->since)
@@ -213,6 +217,7 @@ void eki_track_cut(struct eki_track *track, int function, uint64_t id,
 void eki_track_point(struct eki_track *track, enum eki_event_kind kind,
                      uint64_t now, uint64_t value)
 {
-    make_room(track, now);
-    put(track, what_of(kind, -1), now, value);
+    make_way(track, now);
+    put(track, what_of(kind, -1), now > track->since ? now : track->since,
+        value);
 }

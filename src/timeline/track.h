@@ -37,12 +37,12 @@ enum eki_event_kind {
     EKI_EVENT_GONE,    /* the track ends here, or in this block */
     /* Points. */
     EKI_EVENT_STEAL = 16, /* value: tasks, from worker */
-    EKI_EVENT_REQUEST,    /* value: to rank */
-    EKI_EVENT_ANSWER,     /* value: tasks (0: denied), from rank */
+    EKI_EVENT_REQUEST,    /* value: to rank, or the first of its node */
+    EKI_EVENT_ANSWER,     /* value: tasks, from rank; 0, of a server: denied */
     EKI_EVENT_PUBLISH,    /* value: tasks */
     EKI_EVENT_WAVE,       /* value: its number */
     EKI_EVENT_SERVE,      /* a step of the server; value: messages */
-    EKI_EVENT_STAGE,      /* of a rebalance; value: its number */
+    EKI_EVENT_STAGE,      /* of a rebalance; value: enum eki_parcel_kind */
     EKI_EVENT_PARCEL,     /* value: bytes, from rank */
     EKI_EVENT_KINDS
 };
@@ -93,7 +93,10 @@ struct eki_track {
     int64_t counted; /* tasks that run, or are not timed yet, and have events */
     uint64_t due;    /* when the events are to be written */
     int number;
-    struct eki_timeline *timeline; /* to whose file they go */
+    /* Write the events to the file of the timeline; IS_FULL: or leave them to
+     * be merged. */
+    void (*write)(struct eki_track *track, uint64_t now, bool is_full);
+    struct eki_timeline *timeline;
 };
 
 /* A state of a task's FUNCTION (-1: none) ends: it lasted from BEGIN, or where
@@ -108,6 +111,7 @@ void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
 /* ... or is interrupted there, and goes on later. */
 void eki_track_cut(struct eki_track *track, int function, uint64_t id,
                    int64_t n, uint64_t begin, uint64_t end);
+/* Something happened at NOW, or when the last state ended if that is later. */
 void eki_track_point(struct eki_track *track, enum eki_event_kind kind,
                      uint64_t now, uint64_t value);
 

@@ -24,7 +24,7 @@ enum {
 #define LATE_NS UINT64_C(10000000000)
 
 /* The file can be written no longer: say so, and stop. */
-static void fail(struct eki_timeline *timeline, ek_status status)
+static void stop_writing(struct eki_timeline *timeline, ek_status status)
 {
     if (status != EK_OK && eki_is_untold(&timeline->has_failed))
         eki_log(EK_LEVEL_WARN, timeline->rank, timeline->size, "timeline",
@@ -41,7 +41,8 @@ static void write_block(struct eki_timeline *timeline, uint32_t kind,
 {
     lock_file(timeline);
     if (!eki_timeline_has_failed(timeline))
-        fail(timeline, eki_sealed_write(&timeline->out, kind, body, bytes));
+        stop_writing(timeline,
+                     eki_sealed_write(&timeline->out, kind, body, bytes));
     eki_unlock(&timeline->lock);
 }
 
@@ -76,7 +77,7 @@ static ek_status write_head(struct eki_timeline *timeline,
     eki_put(head + EKI_TIMELINE_HEAD_HERE, (uint64_t)setup->workers_here, 4);
     snprintf((char *)head + EKI_TIMELINE_HEAD_NAME, EKI_BLOCK_NAME, "%s",
              setup->name);
-    if (gethostname(host, sizeof host - 1) == 0)
+    if (setup->has_host && gethostname(host, sizeof host - 1) == 0)
         memcpy(head + EKI_TIMELINE_HEAD_HOST, host, sizeof host - 1);
     return eki_sealed_header(&timeline->out, head, sizeof head);
 }
@@ -86,50 +87,6 @@ static void free_timeline(struct eki_timeline *timeline)
     for (int i = 0; i <= timeline->workers_here; i++)
         eki_free(timeline->tracks[i].events);
     eki_free(timeline);
-}
-
-static bool open_tracks(struct eki_timeline *timeline)
-{
-    for (int i = 0; i <= timeline->workers_here; i++) {
-        struct eki_track *track = &timeline->tracks[i];
-        track->room = i < timeline->workers_here ? EKI_TRACK_ROOM : SERVER_ROOM;
-        track->events =
-            eki_alloc_untouched((size_t)track->room * sizeof *track->events);
-        track->number = i;
-        track->timeline = timeline;
-        if (!track->events)
-            return false;
-    }
-    return true;
-}
-
-ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
-                            uint64_t now, struct eki_timeline **made)
-{
-    char path[1200];
-    EKI_TRY(make_path(setup, path, sizeof path));
-    size_t tracks = (size_t)setup->workers_here + 1;
-    struct eki_timeline *timeline =
-        eki_alloc(1, sizeof *timeline + tracks * sizeof *timeline->tracks);
-    if (!timeline)
-        return eki_error(EK_ERR_NOMEM, "no memory for the timeline");
-    timeline->rank = setup->rank;
-    timeline->size = setup->size;
-    timeline->workers_here = setup->workers_here;
-    ek_status status =
-        open_tracks(timeline)
-            ? eki_sealed_create(&timeline->out, path)
-            : eki_error(EK_ERR_NOMEM, "no memory for the timeline");
-    if (status == EK_OK)
-        status = write_head(timeline, setup);
-    if (status != EK_OK) {
-        eki_sealed_finish(&timeline->out);
-        free_timeline(timeline);
-        return status;
-    }
-    eki_timeline_start(timeline, now);
-    *made = timeline;
-    return EK_OK;
 }
 
 void eki_timeline_start(struct eki_timeline *timeline, uint64_t now)
@@ -180,7 +137,7 @@ static void write_track(struct eki_track *track, uint64_t now)
                          (int64_t)(sizeof head + bytes));
         eki_sealed_put(&timeline->out, head, sizeof head);
         eki_sealed_put(&timeline->out, events, bytes);
-        fail(timeline, eki_sealed_end(&timeline->out));
+        stop_writing(timeline, eki_sealed_end(&timeline->out));
     }
     eki_unlock(&timeline->lock);
     track->count -= n;
@@ -198,10 +155,56 @@ static bool is_old(const struct eki_track *track, uint64_t now)
     return now + LATE_NS >= track->due + SOON_NS;
 }
 
-void eki_timeline_write(struct eki_track *track, uint64_t now, bool is_full)
+/* If IS_FULL, not more often than once in a second. */
+static void write_if_due(struct eki_track *track, uint64_t now, bool is_full)
 {
     if (!is_full || is_old(track, now))
         write_track(track, now);
+}
+
+static bool open_tracks(struct eki_timeline *timeline, int64_t events)
+{
+    for (int i = 0; i <= timeline->workers_here; i++) {
+        struct eki_track *track = &timeline->tracks[i];
+        track->room = i < timeline->workers_here ? events : SERVER_ROOM;
+        track->events =
+            eki_alloc_untouched((size_t)track->room * sizeof *track->events);
+        track->number = i;
+        track->timeline = timeline;
+        track->write = write_if_due;
+        if (!track->events)
+            return false;
+    }
+    return true;
+}
+
+ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
+                            uint64_t now, struct eki_timeline **made)
+{
+    char path[1200];
+    EKI_TRY(make_path(setup, path, sizeof path));
+    size_t tracks = (size_t)setup->workers_here + 1;
+    struct eki_timeline *timeline =
+        eki_alloc(1, sizeof *timeline + tracks * sizeof *timeline->tracks);
+    if (!timeline)
+        return eki_error(EK_ERR_NOMEM, "no memory for the timeline");
+    timeline->rank = setup->rank;
+    timeline->size = setup->size;
+    timeline->workers_here = setup->workers_here;
+    ek_status status =
+        open_tracks(timeline, setup->events ? setup->events : EKI_TRACK_ROOM)
+            ? eki_sealed_create(&timeline->out, path)
+            : eki_error(EK_ERR_NOMEM, "no memory for the timeline");
+    if (status == EK_OK)
+        status = write_head(timeline, setup);
+    if (status != EK_OK) {
+        eki_sealed_finish(&timeline->out);
+        free_timeline(timeline);
+        return status;
+    }
+    eki_timeline_start(timeline, now);
+    *made = timeline;
+    return EK_OK;
 }
 
 bool eki_timeline_flush(struct eki_timeline *timeline, uint64_t now)
@@ -226,7 +229,7 @@ void eki_timeline_stop(struct eki_timeline *timeline, uint64_t now)
     timeline->is_on = false;
 }
 
-void eki_timeline_close(struct eki_timeline **made, uint64_t now)
+bool eki_timeline_close(struct eki_timeline **made, uint64_t now)
 {
     struct eki_timeline *timeline = *made;
     *made = NULL;
@@ -234,8 +237,10 @@ void eki_timeline_close(struct eki_timeline **made, uint64_t now)
     write_block(timeline, EKI_BLOCK_END, NULL, 0);
     ek_status status = eki_sealed_finish(&timeline->out);
     if (!eki_timeline_has_failed(timeline))
-        fail(timeline, status);
+        stop_writing(timeline, status);
+    bool is_whole = !eki_timeline_has_failed(timeline);
     free_timeline(timeline);
+    return is_whole;
 }
 
 void eki_timeline_function(struct eki_timeline *timeline, const char *name)

@@ -339,7 +339,7 @@ static void every_option_can_be_said_as_text(void)
         eki_option_part(i, &settings, 0, text, sizeof texts[i]);
         CHECK_OK(ek_options_set(&options, eki_option_at(i)->field.name, text));
         CHECK_EQ_INT(
-            ek_options_set(&options, eki_option_at(i)->field.name, "?"),
+            ek_options_set(&options, eki_option_at(i)->field.name, "@"),
             EK_ERR_ARG);
         CHECK_HAS_TEXT(ek_error_message(), eki_option_at(i)->field.name);
     }
@@ -432,6 +432,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"timeline", EKI_AGREES | EKI_HAS_VARIABLE},
         {"check", EKI_HAS_VARIABLE},
         {"status", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
     };

@@ -9,6 +9,7 @@
 #include "data.h"
 #include "loads.h"
 #include "tiles.h"
+#include "timelines.h"
 #include "unfold.h"
 
 #include <math.h>
@@ -37,7 +38,8 @@ void account_enter(void *context, struct eki_sim_rank *rank)
 {
     struct simulation *simulation = context;
     const struct run *run = simulation->run;
-    (void)rank;
+    if (simulation->timelines)
+        timelines_enter(simulation->timelines, rank);
     if (simulation->inside++ > 0)
         return;
     eki_course_begin(&simulation->plan.course);
@@ -186,6 +188,8 @@ void account_left(void *context, struct eki_sim_rank *rank,
         data_take(simulation->data, rank, values_of(simulation));
     simulation->is_memory_out |= error->status != EK_OK;
     simulation->server_ns += rank->server_ns;
+    if (simulation->timelines)
+        timelines_left(simulation->timelines, rank, (ek_status)error->status);
     if (++simulation->left < run->ranks)
         return;
     simulation->left_ns = simulation->sim->now;
@@ -211,6 +215,8 @@ void account_restored(void *context, struct eki_sim_rank *rank,
     struct simulation *simulation = context;
     double *values = values_of(simulation);
     simulation->is_memory_out |= status != EK_OK;
+    if (simulation->timelines)
+        timelines_restored(simulation->timelines, rank);
     values[FIELD_DECISION] =
         fmax(values[FIELD_DECISION], (double)rank->decision_ns * 1e-9);
     if (simulation->sim->setup.engine.has_homes)

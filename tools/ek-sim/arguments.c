@@ -75,6 +75,9 @@ static const struct option options[] = {
      .help = "write the share of workers that run tasks over time, as CSV"},
     {"--loads", "FILE", AT(loads), OPTION_TEXT,
      .help = "write how many workers start with, and run, which load, as CSV"},
+    {"--timeline", "DIR", AT(timeline), OPTION_TEXT,
+     .help = "write what each worker does and when, a file per rank in that "
+             "folder, as EVENKEEL_TIMELINE"},
     {"--backoff-ns", "N", AT(backoff_ns), OPTION_INTEGER(0, 1000000000),
      .help = "longest pause of a thief before it asks another node again; 0: "
              "none (as the library, up to 1 ms)"},

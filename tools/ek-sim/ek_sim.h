@@ -16,6 +16,7 @@ struct arguments {
     int node_cores, ranks_per_node;      /* 0: as the machine says */
     const char *progress;
     const char *utilization, *loads; /* files; NULL: none */
+    const char *timeline;            /* a folder; NULL: none */
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
     const char *hpdc12; /* NULL: as the library has it */

@@ -5,6 +5,7 @@
 #include "curve.h"
 #include "loads.h"
 #include "policies.h"
+#include "timelines.h"
 #include "unfold.h"
 
 #include <stdlib.h>
@@ -198,6 +199,25 @@ static bool close_files(const struct run *run, struct message *message)
     return is_good;
 }
 
+/* Files of a timeline are of one run. */
+static bool check_timeline(const struct sweep *sweep,
+                           const struct arguments *arguments,
+                           struct message *message)
+{
+    const struct run_arguments *shared = &arguments->shared;
+    if (!arguments->timeline)
+        return true;
+    if (sweep->count > 1 || arguments->seeds > 1 ||
+        (shared->has_compare && shared->compared.count > 1))
+        return message_set(message, "--timeline needs one job, one mode and "
+                                    "one seed");
+    return sweep->runs[0].ranks <= TIMELINE_RANKS_MOST ||
+           message_set(message,
+                       "--timeline writes a file per rank, here %d; allowed: 1 "
+                       "... %d; --ranks-per-node makes them fewer",
+                       sweep->runs[0].ranks, TIMELINE_RANKS_MOST);
+}
+
 /* The tasks are the same for all sizes.  Files that are to be written are left
  * alone until the input has been read, and is good. */
 static int run_sweep(struct sweep *sweep, const struct arguments *arguments,
@@ -228,7 +248,8 @@ static int run_arguments(const struct arguments *arguments,
                          struct message *message)
 {
     struct sweep sweep = {0};
-    int exit_status = sweep_place(arguments, &sweep, message)
+    int exit_status = sweep_place(arguments, &sweep, message) &&
+                              check_timeline(&sweep, arguments, message)
                           ? run_sweep(&sweep, arguments, message)
                           : EXIT_BAD_INPUT;
     sweep_free(&sweep);

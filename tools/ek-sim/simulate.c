@@ -5,6 +5,7 @@
 #include "data.h"
 #include "jitter.h"
 #include "tiles.h"
+#include "timelines.h"
 #include "unfold.h"
 
 #include "printed/printed.h"
@@ -199,6 +200,24 @@ static void tell_load(void *context, struct eki_sim_rank *rank,
         phase->load = &simulation->load;
 }
 
+static int run_to_end(struct simulation *simulation, struct message *message)
+{
+    struct run *run = simulation->run;
+    const char *folder = run->arguments->timeline;
+    if (folder && !(simulation->timelines =
+                        timelines_open(folder, simulation->sim, message)))
+        return EXIT_BAD_INPUT;
+    double start_s = real_s();
+    enum eki_sim_end end = run_events(simulation);
+    run->real_s += real_s() - start_s;
+    int exit_status = report_end(simulation, end, message);
+    run->events += simulation->sim->events;
+    return timelines_close(simulation->timelines, message) ||
+                   exit_status != EXIT_GOOD
+               ? exit_status
+               : EXIT_FAILED;
+}
+
 /* Run the iterations; returns an exit status. */
 static int run_program(struct simulation *simulation, struct message *message)
 {
@@ -222,11 +241,7 @@ static int run_program(struct simulation *simulation, struct message *message)
         if (status == EK_ERR_ARG)
             exit_status = EXIT_BAD_INPUT;
     } else {
-        double start_s = real_s();
-        enum eki_sim_end end = run_events(simulation);
-        run->real_s += real_s() - start_s;
-        exit_status = report_end(simulation, end, message);
-        run->events += simulation->sim->events;
+        exit_status = run_to_end(simulation, message);
     }
     tiles_close(simulation->tiles);
     data_close(simulation->data);

@@ -34,9 +34,10 @@ struct simulation {
     uint64_t expected;
     struct nulls nulls; /* if the mode has them */
     struct jitter *jitter;
-    struct tiles *tiles; /* NULL: tasks use none */
-    struct data *data;   /* NULL: none of them has any */
-    bool is_wrong;       /* tasks did not run once each */
+    struct tiles *tiles;         /* NULL: tasks use none */
+    struct timelines *timelines; /* NULL: none are asked for */
+    struct data *data;           /* NULL: none of them has any */
+    bool is_wrong;               /* tasks did not run once each */
     bool is_memory_out;
     /* In this iteration; all other sums are in its row: */
     int inside, left, restored; /* ranks */
