@@ -23,10 +23,15 @@ static bool is_always(const char *option)
     return false;
 }
 
-static void say_start(const ek_collection *tasks, const char *text)
+/* A line goes to the sink, or to ABOUT. */
+static void say_line(const ek_collection *tasks, const char *text,
+                     struct eki_about *about)
 {
-    eki_log_lines(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
-                  "start", text);
+    if (about)
+        eki_append(about->text, sizeof about->text, "%s\n", text);
+    else
+        eki_log_lines(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
+                      "start", text);
 }
 
 static void append_job(const ek_collection *tasks, char *text, size_t bytes)
@@ -47,27 +52,27 @@ static void append_job(const ek_collection *tasks, char *text, size_t bytes)
     eki_append(text, bytes, " per rank");
 }
 
-static void say_job(const ek_collection *tasks)
+static void say_job(const ek_collection *tasks, struct eki_about *about)
 {
     static const char *const levels[] = {"SINGLE", "FUNNELED", "SERIALIZED",
                                          "MULTIPLE"};
     char text[TEXT_BYTES] = "";
     eki_append(text, sizeof text, "Evenkeel %s: ", ek_version());
     append_job(tasks, text, sizeof text);
-    say_start(tasks, text);
+    say_line(tasks, text, about);
     text[0] = '\0';
     eki_mpi_library(text, sizeof text);
     eki_append(text, sizeof text, " with MPI_THREAD_%s; ",
                levels[eki_mpi_thread_level()]);
     eki_team_explain(tasks->team, text, sizeof text);
-    say_start(tasks, text);
+    say_line(tasks, text, about);
     snprintf(text, sizeof text, "cores: ");
     eki_affinity_explain(&tasks->affinity, text, sizeof text);
-    say_start(tasks, text);
+    say_line(tasks, text, about);
 }
 
 /* Policies, then what is set or chosen. */
-static void say_options(const ek_collection *tasks)
+static void say_options(const ek_collection *tasks, struct eki_about *about)
 {
     const struct eki_settings *settings = &tasks->settings;
     char text[TEXT_BYTES] = "", set[TEXT_BYTES] = "", one[TEXT_BYTES];
@@ -86,7 +91,16 @@ static void say_options(const ek_collection *tasks)
     }
     eki_append(text, sizeof text, "%s", set);
     text[strlen(text) - 2] = '\0';
-    say_start(tasks, text);
+    say_line(tasks, text, about);
+}
+
+void eki_collection_about(const ek_collection *tasks, struct eki_about *about)
+{
+    about->text[0] = '\0';
+    if (tasks->fabric->rank != 0)
+        return;
+    say_job(tasks, about);
+    say_options(tasks, about);
 }
 
 void eki_collection_say_start(const ek_collection *tasks)
@@ -95,6 +109,6 @@ void eki_collection_say_start(const ek_collection *tasks)
     if (tasks->fabric->rank != 0 || !eki_log_is_told())
         return;
     if (eki_is_untold(&has_told))
-        say_job(tasks);
-    say_options(tasks);
+        say_job(tasks, NULL);
+    say_options(tasks, NULL);
 }

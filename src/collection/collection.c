@@ -162,8 +162,12 @@ static ek_status make_own_parts(ek_collection *tasks,
     /* Before a record of that name takes the place of the old one. */
     EKI_TRY(eki_hints_read(tasks->settings.options.hints, tasks->settings.name,
                            tasks->fabric, &tasks->parts.hints));
+    struct eki_about about = {""};
+    if (strcmp(tasks->settings.record, "0") != 0)
+        eki_collection_about(tasks, &about);
     return eki_recording_create(tasks->engine, tasks->settings.name,
-                                tasks->settings.record, &tasks->recording);
+                                tasks->settings.record, about.text,
+                                &tasks->recording);
 }
 
 /* Ranks wait for each other five times in all, with the agreement on the

@@ -263,6 +263,14 @@ void eki_collection_leave(ek_collection *tasks, struct eki_error *error);
 /* Rank 0 tells how the collection will run, if somebody asks to be told. */
 void eki_collection_say_start(const ek_collection *tasks);
 
+/* The same as text, for who sees the run later. */
+struct eki_about {
+    char text[8192];
+};
+
+/* Of rank 0; of others: none. */
+void eki_collection_about(const ek_collection *tasks, struct eki_about *about);
+
 /* Where DEBUG is passed on, on every rank: an iteration that begins, one that
  * has been left, a restore. */
 void eki_collection_trace_begin(const ek_collection *tasks,

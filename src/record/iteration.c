@@ -8,6 +8,7 @@
 #include "task/task.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* A body in memory; NEXT is the first byte that is not read yet. */
 struct body {
@@ -62,23 +63,50 @@ static int64_t bytes_left(const struct body *body)
            body->families * (int64_t)EKI_FAMILY_BYTES;
 }
 
-/* The bytes of a task's data, which the bytes there are may have no room for.
- */
+/* Whether BYTES more of a task may follow. */
+static ek_status check_room(const struct body *body, int64_t bytes)
+{
+    int64_t left = bytes_left(body);
+    if (bytes <= left)
+        return EK_OK;
+    return REFUSE(body, 0, "a task of %" PRId64 " bytes; there are %" PRId64,
+                  bytes, left);
+}
+
+/* The bytes of a task's data. */
 static ek_status read_sizes(struct body *body, struct eki_record_task *task)
 {
     const unsigned char *from = body->next + body->task;
     bool is_sized = task->flags & EKI_RECORD_SIZED;
     int64_t bytes = body->task + (is_sized ? EKI_TASK_SIZES : 0);
-    int64_t left = bytes_left(body);
-    if (bytes > left)
-        return REFUSE(body, 0,
-                      "a task of %" PRId64 " bytes; there are %" PRId64, bytes,
-                      left);
+    EKI_TRY(check_room(body, bytes));
     if (is_sized) {
         task->input_bytes = (uint32_t)eki_get(from + EKI_TASK_INPUT, 4);
         task->result_bytes = (uint32_t)eki_get(from + EKI_TASK_RESULT, 4);
     }
     advance(body, bytes);
+    return EK_OK;
+}
+
+/* The payload of task K of the list. */
+static ek_status read_payload(struct body *body, int64_t k,
+                              struct eki_record_iteration *iteration)
+{
+    EKI_TRY(check_room(body, 1));
+    int bytes = body->next[0];
+    if (bytes < 1 || bytes > EKI_PAYLOAD_MOST)
+        return REFUSE(body, 0, "a payload of %d bytes; allowed: 1 ... %d",
+                      bytes, EKI_PAYLOAD_MOST);
+    EKI_TRY(check_room(body, 1 + bytes));
+    if (!eki_grow(&iteration->payloads, iteration->payload_count,
+                  &iteration->payload_room, 16, sizeof *iteration->payloads))
+        return eki_record_no_memory(body->record);
+    struct eki_record_payload *payload =
+        &iteration->payloads[iteration->payload_count++];
+    payload->task = k;
+    payload->bytes = bytes;
+    memcpy(payload->data, body->next + 1, (size_t)bytes);
+    advance(body, 1 + bytes);
     return EK_OK;
 }
 
@@ -104,6 +132,8 @@ int eki_record_flags(int version)
         flags |= EKI_RECORD_SIZED | EKI_RECORD_PINNED;
     if (version > EKI_RECORD_VERSION_SPAWNED)
         flags |= EKI_RECORD_HELD;
+    if (version > EKI_RECORD_VERSION_HELD)
+        flags |= EKI_RECORD_PAYLOAD;
     return flags;
 }
 
@@ -257,8 +287,12 @@ static ek_status read_iteration(struct body *body,
         EKI_TRY(read_worker_counts(body, worker));
         EKI_TRY(sum_counts(body, at, worker, &sum));
         worker->first = iteration->task_count;
-        for (int64_t k = 0; k < worker->count; k++)
-            EKI_TRY(read_task(body, i, &iteration->tasks[worker->first + k]));
+        for (int64_t k = worker->first; k < worker->first + worker->count;
+             k++) {
+            EKI_TRY(read_task(body, i, &iteration->tasks[k]));
+            if (iteration->tasks[k].flags & EKI_RECORD_PAYLOAD)
+                EKI_TRY(read_payload(body, k, iteration));
+        }
         iteration->task_count += worker->count;
         EKI_TRY(read_families(body, i, worker, iteration));
     }
@@ -312,5 +346,24 @@ void eki_record_unload(struct eki_record_iteration *iteration)
     eki_free(iteration->workers);
     eki_free(iteration->tasks);
     eki_free(iteration->families);
+    eki_free(iteration->payloads);
     *iteration = (struct eki_record_iteration){0};
+}
+
+static int compare_payloads(const void *a, const void *b)
+{
+    const struct eki_record_payload *x = a, *y = b;
+    return (x->task > y->task) - (x->task < y->task);
+}
+
+const struct eki_record_payload *
+eki_record_payload_of(const struct eki_record_iteration *iteration,
+                      int64_t task)
+{
+    const struct eki_record_payload key = {.task = task};
+    return iteration->payload_count == 0
+               ? NULL
+               : bsearch(&key, iteration->payloads,
+                         (size_t)iteration->payload_count, sizeof key,
+                         compare_payloads);
 }

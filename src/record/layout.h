@@ -22,6 +22,8 @@ enum {
 
     EKI_RECORD_WORKERS_MAX = 1 << 24, /* homes that an id can name */
 
+    EKI_ABOUT_MOST = 65536, /* bytes of the text about a job */
+
     /* Bodies: of a function, ... */
     EKI_FUNCTION_NUMBER = 0,
     EKI_FUNCTION_NAME = 4,
@@ -66,6 +68,7 @@ enum {
     EKI_TASK_INPUT = 0,
     EKI_TASK_RESULT = 4,
     EKI_TASK_SIZES = 8,
+    /* ... and then a byte, the length, and so many bytes (version 5). */
 
     /* ... with the families (from version 3 on) behind the tasks of a worker,
      */
@@ -80,6 +83,7 @@ enum {
 };
 
 enum {
+    EKI_BLOCK_ABOUT = 0x554f4241,    /* "ABOU" */
     EKI_BLOCK_DATA = 0x41544144,     /* "DATA" */
     EKI_BLOCK_ITERATION = 0x52455449 /* "ITER" */
 };

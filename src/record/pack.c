@@ -70,6 +70,18 @@ bool eki_record_pack_task(struct eki_record_pack *pack,
     return true;
 }
 
+bool eki_record_pack_payload(struct eki_record_pack *pack, const void *payload,
+                             int bytes)
+{
+    unsigned char *to = extend_pack(pack, (size_t)bytes + 1);
+    EKI_ASSERT(pack->version > EKI_RECORD_VERSION_HELD);
+    if (!to)
+        return false;
+    to[0] = (unsigned char)bytes;
+    memcpy(to + 1, payload, (size_t)bytes);
+    return true;
+}
+
 bool eki_record_pack_family(struct eki_record_pack *pack,
                             const struct eki_record_family *family)
 {

@@ -166,6 +166,30 @@ static ek_status take_data(struct eki_record *record,
     return EK_OK;
 }
 
+/* The text about the job is for people: lines of it, without any zero. */
+static ek_status take_about(struct eki_record *record,
+                            const struct eki_sealed_block *block)
+{
+    if (record->about || record->iteration_count > 0 || block->bytes < 1 ||
+        block->bytes > EKI_ABOUT_MOST)
+        return eki_sealed_refuse(
+            &record->in, block->at - EKI_BLOCK_HEAD,
+            "a text about the job of %" PRId64
+            " bytes; allowed: 1 ... %d bytes, once, before iterations",
+            block->bytes, EKI_ABOUT_MOST);
+    record->about = eki_alloc((size_t)block->bytes + 1, 1);
+    if (!record->about)
+        return eki_record_no_memory(record);
+    EKI_TRY(eki_sealed_body(&record->in, block, (unsigned char *)record->about,
+                            (size_t)block->bytes));
+    size_t bytes = strlen(record->about);
+    if (bytes == (size_t)block->bytes && record->about[bytes - 1] == '\n')
+        return EK_OK;
+    return eki_sealed_refuse(&record->in, block->at + (int64_t)bytes,
+                             "the text about the job has a byte 0, or its last "
+                             "line no end");
+}
+
 /* Remember where the iteration is; its workers and tasks are read on demand. */
 static ek_status take_iteration(struct eki_record *record,
                                 const struct eki_sealed_block *block)
@@ -224,6 +248,10 @@ static ek_status take_block(struct eki_record *record,
         if (record->shape.version > EKI_RECORD_VERSION_FIRST)
             return take_data(record, block);
         break;
+    case EKI_BLOCK_ABOUT:
+        if (record->shape.version > EKI_RECORD_VERSION_HELD)
+            return take_about(record, block);
+        break;
     default:
         break;
     }
@@ -277,6 +305,7 @@ void eki_record_close(struct eki_record **made)
     if (!record)
         return;
     eki_sealed_close(&record->in);
+    eki_free(record->about);
     eki_free(record->rank_workers);
     eki_free(record->functions);
     eki_free(record->data_bytes_max);

@@ -35,7 +35,13 @@ enum {
     EKI_RECORD_PINNED = 16,   /* it stays on its rank */
     /* It had no core for a while, which is no part of its duration; of tasks
      * timed together the last. */
-    EKI_RECORD_HELD = 32
+    EKI_RECORD_HELD = 32,
+    EKI_RECORD_PAYLOAD = 64 /* its payload is known, or how that begins */
+};
+
+enum {
+    EKI_PAYLOAD_MOST = 64, /* bytes of a payload in a record */
+    EKI_PAYLOADS_MOST = 10 /* of a worker: those of its longest tasks */
 };
 
 #define EKI_RECORD_UNKNOWN UINT64_MAX
@@ -52,6 +58,13 @@ struct eki_record_task {
     uint16_t function;
     uint16_t bin; /* see task.h */
     uint8_t flags;
+};
+
+/* Of a task with EKI_RECORD_PAYLOAD. */
+struct eki_record_payload {
+    int64_t task; /* its place in the list of the iteration */
+    int bytes;    /* 1 ... EKI_PAYLOAD_MOST */
+    unsigned char data[EKI_PAYLOAD_MOST];
 };
 
 /* What a task has spawned: COUNT tasks with consecutive ids.  A record may lack
@@ -105,6 +118,7 @@ struct eki_record {
     /* [function_count]: most bytes of an input or a result; 0: its tasks have
      * no data. */
     int64_t *data_bytes_max;
+    char *about; /* the job in words, line by line; NULL: not known */
     int64_t iteration_count;
     /* Whether the writer has closed the file; else WARNING says where it
      * ends. */
@@ -128,6 +142,8 @@ struct eki_record_iteration {
     int64_t task_count;
     struct eki_record_family *families; /* [family_count], by worker */
     int64_t family_count;
+    struct eki_record_payload *payloads; /* [payload_count], by task */
+    int64_t payload_count, payload_room;
 };
 
 /*
@@ -147,6 +163,10 @@ void eki_record_close(struct eki_record **record);
 ek_status eki_record_load(struct eki_record *record, int64_t k,
                           struct eki_record_iteration *iteration);
 void eki_record_unload(struct eki_record_iteration *iteration);
+/* The payload of a task of the list, which may have none: NULL. */
+const struct eki_record_payload *
+eki_record_payload_of(const struct eki_record_iteration *iteration,
+                      int64_t task);
 
 struct eki_record_writer;
 
@@ -164,6 +184,10 @@ ek_status eki_record_write_function(struct eki_record_writer *writer,
  * bytes, before any such task is written; once. */
 ek_status eki_record_write_data(struct eki_record_writer *writer, int function,
                                 int64_t bytes_max);
+/* Say in words what job it was, in whole lines, 64 KiB at most; before the
+ * first iteration, once. */
+ek_status eki_record_write_about(struct eki_record_writer *writer,
+                                 const char *about);
 /* How many functions were named. */
 int eki_record_functions_written(const struct eki_record_writer *writer);
 
@@ -199,6 +223,9 @@ struct eki_record_pack {
 bool eki_record_pack_begin(struct eki_record_pack *pack);
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task);
+/* Of the task packed last, which has the flag; 1 ... EKI_PAYLOAD_MOST bytes. */
+bool eki_record_pack_payload(struct eki_record_pack *pack, const void *payload,
+                             int bytes);
 bool eki_record_pack_family(struct eki_record_pack *pack,
                             const struct eki_record_family *family);
 /* Counts tasks and families itself: those of the worker are not read. */
@@ -214,11 +241,13 @@ char *eki_record_path(const char *destination, const char *collection);
 
 /*
  * Record what ENGINE runs to the file DESTINATION; "0": *RECORDING stays NULL.
+ * ABOUT, of rank 0, is the job in words.
  * % in it stands for COLLECTION.  Local; only rank 0 opens the file and may
  * fail with EK_ERR_FILE.
  */
 ek_status eki_recording_create(struct eki_engine *engine,
                                const char *collection, const char *destination,
+                               const char *about,
                                struct eki_recording **recording);
 /* Completes the file; NULL is accepted. */
 void eki_recording_destroy(struct eki_recording **recording);

@@ -54,6 +54,8 @@ struct packing {
     int64_t listed_nulls;
     uint8_t flags;     /* of all that are packed now */
     uint64_t start_ns; /* likewise, or as soon as those before have ended */
+    uint16_t long_bin; /* of a task that is as long has a payload ... */
+    int payloads;      /* ... if it is one of so many more */
     bool has_room;
 };
 
@@ -84,9 +86,20 @@ static void pack_slot(struct packing *packing, const struct eki_slot *slot)
         bsearch(&slot->id, packing->held->ids, (size_t)packing->held->count,
                 sizeof slot->id, by_id))
         task.flags |= EKI_RECORD_HELD;
+    bool has_payload = task.bin >= packing->long_bin && packing->payloads > 0 &&
+                       slot->bytes > 0;
+    task.flags |= has_payload ? EKI_RECORD_PAYLOAD : 0;
     packing->listed_nulls +=
         (task.flags & (EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED)) != 0;
     packing->has_room = eki_record_pack_task(packing->pack, &task);
+    if (!has_payload)
+        return;
+    packing->payloads--;
+    packing->has_room = packing->has_room &&
+                        eki_record_pack_payload(packing->pack, slot->payload,
+                                                slot->bytes < EKI_PAYLOAD_MOST
+                                                    ? slot->bytes
+                                                    : EKI_PAYLOAD_MOST);
 }
 
 /* Pack the next N seeds that have run, from AT on backwards: they ran from the
@@ -152,6 +165,31 @@ static bool pack_families(struct eki_record_pack *pack,
     return has_room;
 }
 
+/* Note a bin among the highest, which ascend. */
+static void note_bin(uint16_t highest[EKI_PAYLOADS_MOST], uint16_t bin)
+{
+    int i = 0;
+    if (bin <= highest[0])
+        return;
+    for (; i + 1 < EKI_PAYLOADS_MOST && highest[i + 1] < bin; i++)
+        highest[i] = highest[i + 1];
+    highest[i] = bin;
+}
+
+/* The bin of the last of a worker's longest tasks. */
+static uint16_t find_long_bin(const struct eki_local *local)
+{
+    uint16_t highest[EKI_PAYLOADS_MOST] = {0};
+    const unsigned char *parts[][2] = {{local->seed_base, local->seed_end},
+                                       {local->log, local->log_end}};
+    for (int part = 0; part < 2; part++)
+        for (const unsigned char *at = parts[part][0]; at != parts[part][1];
+             at += local->slot_bytes)
+            if (is_executed((const struct eki_slot *)at))
+                note_bin(highest, ((const struct eki_slot *)at)->bin);
+    return highest[0];
+}
+
 /* Pack the tasks of a worker, and what its counters say of those that are not
  * listed. */
 static bool pack_worker_tasks(struct eki_record_pack *pack,
@@ -160,6 +198,8 @@ static bool pack_worker_tasks(struct eki_record_pack *pack,
     const struct eki_counts *counts = &worker->counts;
     struct packing packing = {.pack = pack,
                               .held = &worker->held,
+                              .long_bin = find_long_bin(&worker->local),
+                              .payloads = EKI_PAYLOADS_MOST,
                               .has_room = eki_record_pack_begin(pack)};
     if (worker->held.count > 0)
         qsort(worker->held.ids, (size_t)worker->held.count,
@@ -304,7 +344,8 @@ char *eki_record_path(const char *destination, const char *collection)
 }
 
 static ek_status open_writer(struct eki_recording *recording,
-                             const char *collection, const char *path)
+                             const char *collection, const char *path,
+                             const char *about)
 {
     const struct eki_topology *topology = recording->engine->topology;
     struct eki_record_shape shape = {.version = EKI_RECORD_VERSION,
@@ -320,12 +361,13 @@ static ek_status open_writer(struct eki_recording *recording,
     snprintf(shape.name, sizeof shape.name, "%s", collection);
     ek_status status = eki_record_create(path, &shape, &recording->writer);
     eki_free(workers);
-    return status;
+    return status == EK_OK ? eki_record_write_about(recording->writer, about)
+                           : status;
 }
 
 ek_status eki_recording_create(struct eki_engine *engine,
                                const char *collection, const char *destination,
-                               struct eki_recording **made)
+                               const char *about, struct eki_recording **made)
 {
     *made = NULL;
     if (strcmp(destination, "0") == 0)
@@ -341,7 +383,7 @@ ek_status eki_recording_create(struct eki_engine *engine,
         recording->pack.version = EKI_RECORD_VERSION;
     }
     if (status == EK_OK && engine->topology->rank == 0)
-        status = open_writer(recording, collection, path);
+        status = open_writer(recording, collection, path, about);
     for (int here = 0; here < engine->topology->workers_here; here++)
         engine->workers[here]->local.keeps_discarded = true;
     eki_engine_trace(engine, true);

@@ -78,6 +78,16 @@ ek_status eki_record_write_data(struct eki_record_writer *writer, int function,
     return eki_sealed_write(&writer->out, EKI_BLOCK_DATA, body, sizeof body);
 }
 
+ek_status eki_record_write_about(struct eki_record_writer *writer,
+                                 const char *about)
+{
+    size_t bytes = strlen(about);
+    EKI_ASSERT(bytes <= EKI_ABOUT_MOST);
+    return bytes == 0
+               ? EK_OK
+               : eki_sealed_write(&writer->out, EKI_BLOCK_ABOUT, about, bytes);
+}
+
 int eki_record_functions_written(const struct eki_record_writer *writer)
 {
     return writer->functions;

@@ -51,9 +51,9 @@ run 0 summary all.ekr
 grep -q 'function 1: back.x5cslash.x0aand line' out || fail "summary: $(cat out)"
 run 0 csv all.ekr
 [ "$(wc -l <out)" -eq 5 ] || fail "csv: $(cat out)"
-grep -qx '0,1,1,16777215,1099511627775,back.slash and line,nan,1001,dsc,0,0' out ||
+grep -qx '0,1,1,16777215,1099511627775,back.slash and line,nan,1001,dsc,0,0,' out ||
     fail "csv: $(cat out)"
-grep -qx '0,1,2,0,5,a name; with spaces,nan,nan,s,0,0' out || fail "csv: $(cat out)"
+grep -qx '0,1,2,0,5,a name; with spaces,nan,nan,s,0,0,' out || fail "csv: $(cat out)"
 cp first kept
 run 2 binary first first
 cmp first kept || fail 'the text was not left alone'
@@ -108,7 +108,7 @@ bad() {
 bad 1 "no line may begin with 'hello'" '1s/.*/hello/'
 bad 1 'version 6; allowed: 1 ... 5' '1s/1/6/'
 bad 6 'allowed from version 2 on' '5a data 0 bytes_max 10'
-bad 10 'a task with bytes; allowed from version 2 on' '10s/-$/b 1 2/'
+bad 10 'version 1 does not have all' '10s/-$/b 1 2/'
 bad 2 'is not allowed as the name' '2s/fock/a b/; 2s/ b/\/b/'
 bad 2 'may not come here' '2d'
 bad 4 'rank 2, expected 1' '4s/rank 1/rank 2/'
@@ -152,7 +152,7 @@ bad 8 'may not come here' '7d; 8a data 1 bytes_max 1'
 bad 12 "bytes '0' and '-1'" '12s/4294967295/-1/'
 bad 12 '5 words, expected 7' '12s/ 0 4294967295//'
 bad 11 '7 words, expected 5' '11s/$/ 1 2/'
-bad 12 '6 words, expected 5' '12s/ 4294967295//'
+bad 12 '6 words, expected 7' '12s/ 4294967295//'
 
 # When tasks began, from version 5 on.
 sed '1s/2/5/
@@ -169,10 +169,24 @@ mv out first
 run 0 binary first again.ekr
 cmp starts.ekr again.ekr || fail 'binary with starts is not the same again'
 run 0 csv starts.ekr
-grep -qx '0,1,0,1,0,a name; with spaces,0.000000100,1,-,0,0' out ||
+grep -qx '0,1,0,1,0,a name; with spaces,0.000000100,1,-,0,0,' out ||
     fail "csv with starts: $(cat out)"
 bad 11 'expected 6' '11s/ 100$//'
 bad 11 "start 'soon'" '11s/100$/soon/'
+
+# Words about the job, and payloads.
+sed '4a about Evenkeel: 2 ranks\nabout restore=retain (default)
+s/^task 5 0 - s 5000000$/task 5 0 - sy 5005413 00ff10/' text >told
+mv told text
+run 0 binary text told.ekr
+run 0 text told.ekr
+sed 's/dscb 100 /dscb 101 /' text | diff - out || fail 'told text is not the same'
+run 0 csv told.ekr
+grep -q ',nan,sy,0,0,00ff10$' out || fail "csv with a payload: $(cat out)"
+bad 5 'allowed from version 5 on' '1s/5/4/'
+bad 15 "payload '00ff1'; allowed: 1 ... 64 bytes" '15s/00ff10/00ff1/'
+bad 15 "payload '00fF10'" '15s/00ff10/00fF10/'
+bad 15 '6 words, expected 7' '15s/ 00ff10//'
 
 # Damaged, truncated and foreign files.
 record=$data/be032_half.ekr

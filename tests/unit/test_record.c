@@ -47,6 +47,17 @@ static bool is_sized(int k, int64_t i)
     return k == 0 && i == 3;
 }
 
+/* ... and one tells its payload. */
+static const unsigned char payload[EKI_PAYLOAD_MOST] = "\x01\xff";
+static const char about[] = "Evenkeel: 3 workers\nrestore=retain (default)\n";
+
+static int payload_of(int k, int w, int64_t i)
+{
+    return k == 0 && w == 2 && i == 1   ? EKI_PAYLOAD_MOST
+           : k == 1 && w == 0 && i == 0 ? 1
+                                        : 0;
+}
+
 static struct eki_record_task task_of(int k, int w, int64_t i)
 {
     return (struct eki_record_task){
@@ -55,6 +66,7 @@ static struct eki_record_task task_of(int k, int w, int64_t i)
         .function = (uint16_t)(i % (k + 1)),
         .bin = i == 0 ? EKI_BIN_NEVER : eki_bin_of((uint64_t)(1000 * i + w)),
         .flags = (uint8_t)(i % 8 + (is_sized(k, i) ? EKI_RECORD_SIZED : 0) +
+                           (payload_of(k, w, i) ? EKI_RECORD_PAYLOAD : 0) +
                            (i % 3 == 1 ? EKI_RECORD_PINNED : 0)),
         .start_ns = START_STEP * (uint64_t)(i + 1),
         .input_bytes = is_sized(k, i) ? UINT32_MAX - (uint32_t)w : 0,
@@ -105,6 +117,8 @@ static void pack_iteration(struct eki_record_pack *pack, int k)
         for (int64_t i = 0; i < tasks_of(k, w); i++) {
             struct eki_record_task task = task_of(k, w, i);
             CHECK(eki_record_pack_task(pack, &task));
+            CHECK(!payload_of(k, w, i) ||
+                  eki_record_pack_payload(pack, payload, payload_of(k, w, i)));
         }
         for (int i = 0; k == 0 && w == 0 && i < FAMILIES; i++) {
             struct eki_record_family family = family_of(i);
@@ -138,6 +152,8 @@ static void write_record(bool is_complete)
         CHECK_OK(eki_record_write_function(writer, names[k]));
         if (k == 0)
             CHECK_OK(eki_record_write_data(writer, 0, BYTES_MAX));
+        if (k == 0)
+            CHECK_OK(eki_record_write_about(writer, about));
         write_iteration(writer, k);
     }
     if (is_complete)
@@ -182,6 +198,10 @@ static void check_worker(const struct eki_record_iteration *iteration, int k,
         CHECK_EQ_INT(task->duration_ns, eki_bin_ns(is.bin));
         CHECK_EQ_INT(task->input_bytes, is.input_bytes);
         CHECK_EQ_INT(task->result_bytes, is.result_bytes);
+        const struct eki_record_payload *told =
+            eki_record_payload_of(iteration, worker->first + i);
+        CHECK_EQ_INT(told ? told->bytes : 0, payload_of(k, w, i));
+        CHECK(!told || memcmp(told->data, payload, (size_t)told->bytes) == 0);
     }
 }
 
@@ -219,6 +239,7 @@ static void check_record(bool is_complete)
     CHECK_EQ_INT(record->shape.workers, WORKERS);
     for (int rank = 0; rank < RANKS; rank++)
         CHECK_EQ_INT(record->shape.rank_workers[rank], rank_workers[rank]);
+    CHECK_EQ_TEXT(record->about, about);
     CHECK_EQ_INT(record->function_count, FUNCTIONS);
     for (int i = 0; i < FUNCTIONS; i++)
         CHECK_EQ_TEXT(record->functions[i], names[i]);
@@ -458,7 +479,19 @@ static void each_field_of_a_worker_is_checked(void)
            "is not one of a duration");
     refuse(task + EKI_TASK_GAP, 2, 2, task + EKI_TASK_GAP,
            "is not one of a gap");
-    refuse(task + EKI_TASK_FLAGS, 1, 64, task + EKI_TASK_FLAGS, "flags 0x40");
+    refuse(task + EKI_TASK_FLAGS, 1, 128, task + EKI_TASK_FLAGS, "flags 0x80");
+}
+
+static void the_text_and_payloads_are_checked(void)
+{
+    size_t at = block_at(EKI_BLOCK_ABOUT, 0) + EKI_BLOCK_HEAD;
+    refuse(at + 5, 1, 0, at + 5, "a byte 0");
+    refuse(at + sizeof about - 2, 1, '.', at + sizeof about - 1, "no end");
+    /* The first task of worker 0 in the second iteration. */
+    at = block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD +
+         EKI_ITERATION_HEAD + EKI_WORKER_HEAD + EKI_TASK_BYTES;
+    refuse(at, 1, 0, at, "a payload of 0 bytes");
+    refuse(at, 1, EKI_PAYLOAD_MOST + 1, at, "a payload of 65 bytes");
 }
 
 static void each_field_of_what_is_spawned_is_checked(void)
@@ -536,6 +569,8 @@ static void files_of_older_versions_are_read(void)
 {
     write_version(EKI_RECORD_VERSION_HELD, EKI_RECORD_HELD);
     CHECK_OK(read_all());
+    write_version(EKI_RECORD_VERSION_HELD, EKI_RECORD_PAYLOAD);
+    CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     write_version(EKI_RECORD_VERSION_SPAWNED, EKI_RECORD_HELD);
     CHECK_EQ_INT(read_all(), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), "unknown flags 0x20");
@@ -553,7 +588,8 @@ static void the_length_of_an_iteration_must_fit(void)
 {
     size_t at =
         block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
-    size_t last = at + 2 * EKI_WORKER_HEAD + 5 * EKI_TASK_BYTES;
+    /* With a payload of a byte. */
+    size_t last = at + 2 * EKI_WORKER_HEAD + 5 * EKI_TASK_BYTES + 2;
     CHECK_EQ_INT(eki_get(whole.data + last, 8), tasks_of(1, 2));
     refuse(last, 8, 0, last + EKI_WORKER_HEAD, "15 bytes too many");
 }
@@ -596,10 +632,10 @@ static void sums_over_workers_must_fit(void)
     size_t at =
         block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
     refuse(at + EKI_WORKER_EXECUTED, 8, INT64_MAX,
-           at + EKI_WORKER_HEAD + 3 * EKI_TASK_BYTES + EKI_WORKER_EXECUTED,
+           at + EKI_WORKER_HEAD + 3 * EKI_TASK_BYTES + 2 + EKI_WORKER_EXECUTED,
            "more than 9223372036854775807");
     refuse(at + EKI_WORKER_CANCELLED, 8, INT64_MAX,
-           at + EKI_WORKER_HEAD + 3 * EKI_TASK_BYTES + EKI_WORKER_EXECUTED,
+           at + EKI_WORKER_HEAD + 3 * EKI_TASK_BYTES + 2 + EKI_WORKER_EXECUTED,
            "more than 9223372036854775807");
 }
 
@@ -802,6 +838,7 @@ int main(int argc, char **argv)
     RUN(each_field_of_the_header_is_checked);
     RUN(each_field_of_a_block_is_checked);
     RUN(each_field_of_a_worker_is_checked);
+    RUN(the_text_and_payloads_are_checked);
     RUN(each_field_of_what_is_spawned_is_checked);
     RUN(each_field_of_data_is_checked);
     RUN(files_of_older_versions_are_read);

@@ -7,13 +7,16 @@
 
 #include <inttypes.h>
 
-static void print_task(const struct eki_record *record, int64_t iteration,
-                       int64_t order, const struct eki_record_task *task)
+static void print_task(const struct eki_record *record,
+                       const struct eki_record_iteration *iteration, int64_t k)
 {
+    const struct eki_record_task *task = &iteration->tasks[k];
     const struct label name = {.text = record->functions[task->function]};
     const struct labels labels = {&name, 1};
-    printf("%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",", iteration,
-           task->worker, order, task->id / EKI_NUMBERS, task->id % EKI_NUMBERS);
+    printf("%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",",
+           iteration->head.iteration, task->worker,
+           k - iteration->workers[task->worker].first, task->id / EKI_NUMBERS,
+           task->id % EKI_NUMBERS);
     labels_csv(&labels, stdout);
     if (task->start_ns == EKI_RECORD_UNKNOWN)
         printf(",nan");
@@ -24,22 +27,21 @@ static void print_task(const struct eki_record *record, int64_t iteration,
     else
         printf(",%" PRIu64 ",", task->duration_ns);
     tool_print_flags(task->flags);
-    printf(",%" PRIu32 ",%" PRIu32 "\n", task->input_bytes, task->result_bytes);
+    printf(",%" PRIu32 ",%" PRIu32 ",", task->input_bytes, task->result_bytes);
+    tool_print_payload(iteration, k);
+    putchar('\n');
 }
 
 static ek_status print_tasks(struct eki_record *record)
 {
     printf(
         "iteration,worker,order,home,number,function,start_s,duration_ns,flags,"
-        "input_bytes,result_bytes\n");
-    for (int64_t k = 0; k < record->iteration_count; k++) {
+        "input_bytes,result_bytes,payload\n");
+    for (int64_t i = 0; i < record->iteration_count; i++) {
         struct eki_record_iteration iteration;
-        EKI_TRY(tool_load(record, k, &iteration));
-        for (int64_t i = 0; i < iteration.task_count; i++) {
-            const struct eki_record_task *task = &iteration.tasks[i];
-            int64_t order = i - iteration.workers[task->worker].first;
-            print_task(record, iteration.head.iteration, order, task);
-        }
+        EKI_TRY(tool_load(record, i, &iteration));
+        for (int64_t k = 0; k < iteration.task_count; k++)
+            print_task(record, &iteration, k);
         eki_record_unload(&iteration);
     }
     return EK_OK;

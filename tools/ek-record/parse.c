@@ -13,7 +13,7 @@
 #include <stdarg.h>
 
 enum {
-    LINE_BYTES = 1024,
+    LINE_BYTES = 4096,
     WORDS_MAX = 16
 };
 
@@ -36,6 +36,7 @@ struct parse {
     struct eki_record_shape shape;
     int *rank_workers;                /* owned */
     struct eki_record_writer *writer; /* once the ranks are known */
+    char about[8192];
     struct eki_record_head head;
     int data_function; /* whose data were told last; -1: none */
     int64_t iterations, last_iteration;
@@ -61,6 +62,11 @@ static ek_status EKI_PRINTF(2, 3)
 static ek_status no_memory(const struct parse *parse)
 {
     return eki_error(EK_ERR_NOMEM, "no memory for '%.500s'", parse->text);
+}
+
+static bool has_starts(const struct parse *parse)
+{
+    return parse->shape.version > EKI_RECORD_VERSION_HELD;
 }
 
 /* Number WORD, which KEY comes before. */
@@ -129,6 +135,19 @@ static ek_status take_rank(struct parse *parse)
     return EK_OK;
 }
 
+static ek_status take_about(struct parse *parse)
+{
+    if (!has_starts(parse))
+        return refuse(parse, "a line about the job; allowed from version %d on",
+                      EKI_RECORD_VERSION);
+    eki_append(parse->about, sizeof parse->about, "%s\n",
+               parse->count > 1 ? parse->words[1] : "");
+    return strlen(parse->about) < sizeof parse->about - 1
+               ? EK_OK
+               : refuse(parse, "more than %zu bytes about the job",
+                        sizeof parse->about - 2);
+}
+
 /* The ranks are known: the file begins. */
 static ek_status begin_file(struct parse *parse)
 {
@@ -136,7 +155,8 @@ static ek_status begin_file(struct parse *parse)
         return refuse(parse, "no rank before this line");
     parse->shape.rank_workers = parse->rank_workers;
     parse->stage = STAGE_FUNCTIONS;
-    return eki_record_create(parse->path, &parse->shape, &parse->writer);
+    EKI_TRY(eki_record_create(parse->path, &parse->shape, &parse->writer));
+    return eki_record_write_about(parse->writer, parse->about);
 }
 
 /* Undo \xHH in place; false: it is not whole. */
@@ -300,9 +320,11 @@ static bool read_flags(const char *text, uint8_t *flags)
     return *flags != 0;
 }
 
-static bool has_starts(const struct parse *parse)
+/* The words of a task, with what its flags say is behind them. */
+static int words_of(const struct parse *parse, int flags)
 {
-    return parse->shape.version > EKI_RECORD_VERSION_HELD;
+    return (has_starts(parse) ? 6 : 5) + (flags & EKI_RECORD_SIZED ? 2 : 0) +
+           (flags & EKI_RECORD_PAYLOAD ? 1 : 0);
 }
 
 /* What stands behind the flags of a task with data. */
@@ -310,13 +332,9 @@ static ek_status take_sizes(const struct parse *parse,
                             struct eki_record_task *task)
 {
     uint64_t input, result;
-    int word = has_starts(parse) ? 6 : 5;
+    int word = words_of(parse, 0);
     if (!(task->flags & EKI_RECORD_SIZED))
-        return check_count(parse, word);
-    if (!has_data(parse))
-        return refuse(parse, "a task with bytes; allowed from version %d on",
-                      EKI_RECORD_VERSION_DATA);
-    EKI_TRY(check_count(parse, word + 2));
+        return EK_OK;
     if (!tool_number(parse->words[word], UINT32_MAX, &input) ||
         !tool_number(parse->words[word + 1], UINT32_MAX, &result))
         return refuse(parse, "bytes '%.100s' and '%.100s'", parse->words[word],
@@ -326,14 +344,35 @@ static ek_status take_sizes(const struct parse *parse,
     return EK_OK;
 }
 
+/* The last word of a task that has a payload. */
+static ek_status take_payload(struct parse *parse)
+{
+    const char *text = parse->words[parse->count - 1];
+    size_t digits = strlen(text);
+    unsigned char payload[EKI_PAYLOAD_MOST];
+    if (digits < 2 || digits > 2 * sizeof payload || digits % 2 != 0 ||
+        strspn(text, "0123456789abcdef") != digits)
+        return refuse(parse,
+                      "payload '%.100s'; allowed: 1 ... %d bytes, two digits "
+                      "of 0-9 a-f each",
+                      text, EKI_PAYLOAD_MOST);
+    for (size_t i = 0; i < digits / 2; i++) {
+        unsigned byte = 0;
+        sscanf(text + 2 * i, "%2x", &byte);
+        payload[i] = (unsigned char)byte;
+    }
+    return eki_record_pack_payload(&parse->pack, payload, (int)(digits / 2))
+               ? EK_OK
+               : no_memory(parse);
+}
+
 static ek_status take_task(struct parse *parse)
 {
     struct eki_record_task task = {.bin = EKI_BIN_NEVER};
     uint64_t function, ns;
     int functions = eki_record_functions_written(parse->writer);
-    int words = has_starts(parse) ? 6 : 5;
-    if (parse->count != words + 2)
-        EKI_TRY(check_count(parse, words));
+    if (parse->count < words_of(parse, 0))
+        return check_count(parse, words_of(parse, 0));
     EKI_TRY(number_after(parse, "task", 1, UINT64_MAX, &task.id));
     if (!tool_number(parse->words[2], UINT16_MAX, &function) ||
         function >= (uint64_t)functions)
@@ -350,17 +389,20 @@ static ek_status take_task(struct parse *parse)
     if (has_starts(parse) &&
         !tool_number(parse->words[5], INT64_MAX, &task.start_ns))
         return refuse(parse, "start '%.100s'", parse->words[5]);
-    EKI_TRY(take_sizes(parse, &task));
     if (task.flags & ~eki_record_flags(parse->shape.version))
         return refuse(parse, "flags '%.100s'; version %d does not have all",
                       parse->words[4], parse->shape.version);
+    EKI_TRY(check_count(parse, words_of(parse, task.flags)));
+    EKI_TRY(take_sizes(parse, &task));
     if (!parse->is_open || parse->next_worker == 0)
         return refuse(parse, "a task before the first worker");
     if (parse->worker.families > 0)
         return refuse(parse, "a task after a line of spawned tasks");
     if (++parse->worker.count > parse->worker.executed - parse->worker.nulls)
         return refuse(parse, "more tasks than the worker has executed");
-    return eki_record_pack_task(&parse->pack, &task) ? EK_OK : no_memory(parse);
+    if (!eki_record_pack_task(&parse->pack, &task))
+        return no_memory(parse);
+    return task.flags & EKI_RECORD_PAYLOAD ? take_payload(parse) : EK_OK;
 }
 
 static ek_status take_family(struct parse *parse)
@@ -415,6 +457,7 @@ static const struct {
 } lines[] = {{"EKRECORD", STAGE_FIRST, STAGE_FIRST, take_first},
              {"name", STAGE_NAME, STAGE_NAME, take_name},
              {"rank", STAGE_RANKS, STAGE_RANKS, take_rank},
+             {"about", STAGE_RANKS, STAGE_RANKS, take_about},
              {"function", STAGE_RANKS, STAGE_FUNCTIONS, take_function},
              {"data", STAGE_FUNCTIONS, STAGE_FUNCTIONS, take_data},
              {"iteration", STAGE_RANKS, STAGE_ITERATIONS, take_iteration},
@@ -423,10 +466,13 @@ static const struct {
              {"spawned", STAGE_ITERATIONS, STAGE_ITERATIONS, take_family},
              {"end", STAGE_RANKS, STAGE_ITERATIONS, take_end}};
 
-/* Cut LINE at each space; a function's name may have some. */
+/* Cut LINE at each space; a function's name may have some, as a line about the
+ * job. */
 static void split(struct parse *parse, char *line)
 {
-    int most = strncmp(line, "function ", 9) == 0 ? 3 : WORDS_MAX;
+    int most = strncmp(line, "function ", 9) == 0 ? 3
+               : strncmp(line, "about ", 6) == 0  ? 2
+                                                  : WORDS_MAX;
     parse->count = 0;
     while (line && parse->count < most) {
         parse->words[parse->count++] = line;

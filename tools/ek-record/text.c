@@ -25,8 +25,9 @@ static void print_worker(int number, const struct eki_record_worker *worker)
            worker->cancelled, worker->work_ns, worker->null_ns);
 }
 
-static void print_task(const struct eki_record_task *task)
+static void print_task(const struct eki_record_iteration *iteration, int64_t k)
 {
+    const struct eki_record_task *task = &iteration->tasks[k];
     printf("task %" PRIu64 " %d ", task->id, task->function);
     if (task->bin == EKI_BIN_NEVER)
         printf("- ");
@@ -37,6 +38,9 @@ static void print_task(const struct eki_record_task *task)
         printf(" %" PRIu64, task->start_ns);
     if (task->flags & EKI_RECORD_SIZED)
         printf(" %" PRIu32 " %" PRIu32, task->input_bytes, task->result_bytes);
+    if (task->flags & EKI_RECORD_PAYLOAD)
+        putchar(' ');
+    tool_print_payload(iteration, k);
     putchar('\n');
 }
 
@@ -59,9 +63,19 @@ static void print_iteration(const struct eki_record *record,
         const struct eki_record_worker *worker = &iteration->workers[i];
         print_worker(i, worker);
         for (int64_t k = 0; k < worker->count; k++)
-            print_task(&iteration->tasks[worker->first + k]);
+            print_task(iteration, worker->first + k);
         for (int64_t k = 0; k < worker->families; k++)
             print_family(&iteration->families[worker->first_family + k]);
+    }
+}
+
+/* A line each; one without an end is one, too. */
+static void print_about(const char *about)
+{
+    while (about && *about) {
+        size_t bytes = strcspn(about, "\n");
+        printf("about %.*s\n", (int)bytes, about);
+        about += bytes + (about[bytes] == '\n');
     }
 }
 
@@ -70,6 +84,7 @@ static void print_header(const struct eki_record *record)
     printf("EKRECORD %d\nname %s\n", record->shape.version, record->shape.name);
     for (int rank = 0; rank < record->shape.ranks; rank++)
         printf("rank %d workers %d\n", rank, record->shape.rank_workers[rank]);
+    print_about(record->about);
     for (int i = 0; i < record->function_count; i++) {
         printf("function %d ", i);
         tool_print_name(record->functions[i]);

@@ -52,6 +52,9 @@ void tool_print_name(const char *name);
 
 /* The letters of flags. */
 extern const char tool_flag_letters[];
+/* The bytes of its payload, two digits each; none: nothing. */
+void tool_print_payload(const struct eki_record_iteration *iteration,
+                        int64_t task);
 void tool_print_flags(int flags);
 
 enum {

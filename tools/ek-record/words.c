@@ -49,7 +49,7 @@ bool tool_policy_value(const struct tool_policy *policy, const char *word,
     return true;
 }
 
-const char tool_flag_letters[] = "dscbph";
+const char tool_flag_letters[] = "dscbphy";
 
 void tool_print_flags(int flags)
 {
@@ -59,6 +59,15 @@ void tool_print_flags(int flags)
     }
     if (!flags)
         putchar('-');
+}
+
+void tool_print_payload(const struct eki_record_iteration *iteration,
+                        int64_t task)
+{
+    const struct eki_record_payload *payload =
+        eki_record_payload_of(iteration, task);
+    for (int i = 0; payload && i < payload->bytes; i++)
+        printf("%02x", payload->data[i]);
 }
 
 void tool_say(const char *format, ...)
