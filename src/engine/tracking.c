@@ -34,17 +34,16 @@ void eki_worker_track_search(struct ek_worker *worker, uint64_t now)
 int eki_worker_behind(const struct eki_engine *engine, int deque)
 {
     const struct eki_topology *topology = engine->topology;
-    int index = deque - topology->node_workers, at = deque, i = 0;
-    if (index >= 0)
-        at = engine->first_local[index];
+    int server = deque - topology->node_workers, local = deque;
     for (int rank = topology->lowest_rank[topology->node];; rank++) {
+        const int *first = &topology->first_worker[rank];
         if (topology->node_of_rank[rank] != topology->node)
             continue;
-        int local = at - engine->first_local[i++];
-        int workers =
-            topology->first_worker[rank + 1] - topology->first_worker[rank];
-        if (local < workers)
-            return topology->first_worker[rank] + local;
+        if (server < 0 && local < first[1] - first[0])
+            return first[0] + local;
+        if (server-- == 0)
+            return first[0];
+        local -= first[1] - first[0];
     }
 }
 
