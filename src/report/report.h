@@ -196,6 +196,8 @@ void eki_report_close(struct eki_report *report);
 
 /* An iteration has failed; its report, if any, comes before. */
 void eki_report_trouble(struct eki_report *report);
+/* What is known of the iterations so far, with a report each. */
+struct eki_verdict_run eki_report_run(struct eki_report *report);
 /*
  * Levels 1 and 2: say what all iterations were, and what limited them.  After
  * the last one OUTSIDE_S and RESTORE_S went by, in no iteration's report.

@@ -89,6 +89,7 @@ static void add_policies(struct eki_verdict_run *run,
                          const struct eki_report_input *input)
 {
     run->unstolen += input->steal == EK_STEAL_NONE;
+    run->counted += input->steal == EK_STEAL_COUNTER;
     run->anew += input->restored == EK_RESTORE_ORIGINAL;
     run->rebalanced += input->restored != EK_RESTORE_DEFAULT &&
                        input->restored != EK_RESTORE_ORIGINAL &&
@@ -119,6 +120,7 @@ void eki_report_add(struct eki_report *report,
     run->work_s += figures->work_s;
     run->overhead_s += figures->overhead_s;
     run->data_s += figures->data_wait_s;
+    run->tiles_s += figures->tile_wait_s;
     run->search_s += figures->search_s;
     run->end_s += figures->end_s;
     run->start_s += figures->start_s;
@@ -259,39 +261,50 @@ static void say_efficiency(const struct eki_report *report,
 static void say_losses(const struct eki_report *report,
                        const struct eki_verdict_run *run)
 {
-    double lost_s[EKI_VERDICT_CAUSES];
+    struct eki_verdict_loss losses[EKI_VERDICT_CAUSES];
     double whole_s = eki_verdict_whole_s(run);
     char text[LINE_BYTES] = "  lost: ";
     const char *separator = "";
-    eki_verdict_losses(run, lost_s);
-    for (int cause = 0; cause < EKI_VERDICT_CAUSES; cause++) {
-        if (lost_s[cause] < LISTED * whole_s)
+    int count = eki_verdict_rank(run, losses);
+    for (int i = 0; i < count; i++) {
+        if (losses[i].lost_s < LISTED * whole_s)
             continue;
         eki_append(text, sizeof text, "%s%.1f %% %s", separator,
-                   100 * lost_s[cause] / whole_s,
-                   eki_verdict_word((enum eki_verdict_cause)cause));
+                   100 * losses[i].lost_s / whole_s,
+                   eki_verdict_word(losses[i].cause));
         separator = ", ";
     }
     eki_append(text, sizeof text, "%s", *separator ? "" : "nothing");
     eki_report_say(report, text);
     snprintf(text, sizeof text, "  ");
-    if (eki_verdict_run(run, text, sizeof text))
+    for (int k = 0; eki_verdict_run(run, k, text, sizeof text); k++) {
         eki_report_say(report, text);
+        snprintf(text, sizeof text, "  ");
+    }
+}
+
+struct eki_verdict_run eki_report_run(struct eki_report *report)
+{
+    struct eki_verdict_run run = report->course.run;
+    if (run.iterations > 0) {
+        fill_medians(report, &run);
+        fill_ranks(report, &run);
+    }
+    return run;
 }
 
 void eki_report_last(struct eki_report *report, double outside_s,
                      double restore_s)
 {
-    struct eki_verdict_run run = report->course.run;
+    struct eki_verdict_run run;
     if (report->level != 1 && report->level != 2)
         return;
+    run = eki_report_run(report);
     run.outside_s += outside_s;
     run.restore_s += restore_s;
     say_head(report, &run);
     if (run.iterations == 0)
         return;
-    fill_medians(report, &run);
-    fill_ranks(report, &run);
     say_times(report, &run);
     say_efficiency(report, &run);
     say_losses(report, &run);

@@ -7,6 +7,8 @@
 
 /* Losses below this part of the time are not worth a sentence. */
 #define SMALL_LOSS 0.05
+/* Nor are gains below that worth a figure. */
+#define NO_GAIN 0.005
 /* A machine that keeps cores from workers for this part of their time is busy.
  */
 #define BUSY 0.05
@@ -46,8 +48,40 @@ double eki_verdict_whole_s(const struct eki_verdict_run *run)
     return run->core_s + run->restore_s * run->workers;
 }
 
+double eki_verdict_each_s(const struct eki_verdict_run *run)
+{
+    return (run->wall_s + run->restore_s) / (double)run->iterations;
+}
+
+double eki_verdict_busy(const struct eki_verdict_run *run)
+{
+    double stay_s = run->core_s - run->server_s;
+    bool is_busy = run->workers <= run->cores && stay_s > 0 &&
+                   run->starved_s >= BUSY * stay_s;
+    return is_busy ? run->starved_s / stay_s : 0;
+}
+
+static double tasks_per_worker(const struct eki_verdict_run *run)
+{
+    return (double)run->tasks / (double)run->iterations / run->workers;
+}
+
+/* So many of the iterations that they stand for all. */
+static bool is_most(const struct eki_verdict_run *run, int64_t iterations)
+{
+    return 2 * iterations > run->iterations;
+}
+
+/* Whether workers lack tasks because an iteration ends as soon as it begins. */
+static bool ends_at_once(const struct eki_verdict_run *run)
+{
+    return run->iteration_s < ITERATION_SHORT_S &&
+           tasks_per_worker(run) >= TASKS_FEW && !is_most(run, run->unstolen) &&
+           !is_most(run, run->counted) && !is_most(run, run->anew);
+}
+
 /* With the best balance the workers have to wait for the longest task. */
-void eki_verdict_losses(const struct eki_verdict_run *run,
+static void fill_losses(const struct eki_verdict_run *run,
                         double lost_s[EKI_VERDICT_CAUSES])
 {
     double idle_s = run->search_s + run->end_s - run->awaiting_s;
@@ -57,40 +91,89 @@ void eki_verdict_losses(const struct eki_verdict_run *run,
         run->work_s > 0 ? fmin(idle_s, fmax(least_s - run->work_s, 0)) : 0;
     /* Who has no task needs no core. */
     double starved_s = run->starved_s - run->starved_idle_s;
-    lost_s[EKI_VERDICT_IDLE] = idle_s - coarse_s;
+    double short_s = ends_at_once(run) ? idle_s - coarse_s : 0;
+    lost_s[EKI_VERDICT_IDLE] = idle_s - coarse_s - short_s;
     lost_s[EKI_VERDICT_COARSE] = coarse_s;
     lost_s[EKI_VERDICT_STARVED] = starved_s;
     lost_s[EKI_VERDICT_OVERHEAD] =
         run->overhead_s - run->data_s - (starved_s - run->starved_in_tasks_s);
     lost_s[EKI_VERDICT_DATA] = run->data_s;
-    lost_s[EKI_VERDICT_START] = run->start_s;
+    lost_s[EKI_VERDICT_START] = run->start_s + short_s;
     lost_s[EKI_VERDICT_LATE] = run->late_s + run->awaiting_s;
     lost_s[EKI_VERDICT_SERVER] = run->server_s;
     lost_s[EKI_VERDICT_RESTORE] = run->restore_s * run->workers;
+    lost_s[EKI_VERDICT_TILES] = run->tiles_s;
+    lost_s[EKI_VERDICT_SLOWER] =
+        run->first_s > 0 ? useful_s(run) - run->first_s : 0;
 }
 
-static double tasks_per_worker(const struct eki_verdict_run *run)
+/* Cores that workers would have if ranks were not bound to few. */
+static double cores_unbound(const struct eki_verdict_run *run)
 {
-    return (double)run->tasks / (double)run->iterations / run->workers;
+    return run->cpus < run->online
+               ? (double)run->cores * run->online / run->cpus
+               : run->cores;
+}
+
+/* What is lost would be shared by all; but the longest task stays as long, and
+ * workers that share cores are no faster than these. */
+static double gain_s(const struct eki_verdict_run *run,
+                     const double lost_s[EKI_VERDICT_CAUSES],
+                     enum eki_verdict_cause cause)
+{
+    double whole_s = eki_verdict_whole_s(run);
+    double now_s = eki_verdict_each_s(run);
+    double then_s = now_s * (1 - lost_s[cause] / whole_s);
+    double busy_s =
+        run->cpu_s > 0 ? fmin(useful_s(run), run->cpu_s) : useful_s(run);
+    double cores =
+        cause == EKI_VERDICT_STARVED ? cores_unbound(run) : run->cores;
+    if (lost_s[EKI_VERDICT_STARVED] >= SMALL_LOSS * whole_s)
+        then_s = fmax(then_s, busy_s / cores / (double)run->iterations);
+    if (cause < EKI_VERDICT_COARSE)
+        then_s = fmax(then_s, run->longest_s);
+    return fmax(now_s - then_s, 0);
+}
+
+int eki_verdict_rank(const struct eki_verdict_run *run,
+                     struct eki_verdict_loss losses[EKI_VERDICT_CAUSES])
+{
+    double lost_s[EKI_VERDICT_CAUSES];
+    int count = 0;
+    fill_losses(run, lost_s);
+    for (int i = 0; run->core_s > 0 && i < EKI_VERDICT_CAUSES; i++) {
+        enum eki_verdict_cause cause = (enum eki_verdict_cause)i;
+        struct eki_verdict_loss loss = {cause, lost_s[i],
+                                        gain_s(run, lost_s, cause)};
+        int at = count;
+        if (!(loss.lost_s > 0))
+            continue;
+        for (; at > 0 && losses[at - 1].gain_s < loss.gain_s; at--)
+            losses[at] = losses[at - 1];
+        losses[at] = loss;
+        count++;
+    }
+    return count;
 }
 
 /* What workers without tasks may hope for. */
 static void append_idle_remedy(const struct eki_verdict_run *run, char *text,
                                size_t bytes)
 {
-    if (2 * run->unstolen > run->iterations)
+    if (is_most(run, run->unstolen))
         eki_append(text, bytes, "stealing is off: EVENKEEL_STEAL=random");
+    else if (is_most(run, run->counted))
+        eki_append(text, bytes,
+                   "a counter deals one task at a time: "
+                   "EVENKEEL_STEAL=counter:guided, or random");
     else if (tasks_per_worker(run) < TASKS_FEW)
         eki_append(text, bytes,
                    "a worker has %.1f tasks: cut them into ten times as many",
                    tasks_per_worker(run));
-    else if (2 * run->anew > run->iterations)
+    else if (is_most(run, run->anew))
         eki_append(text, bytes,
                    "each iteration starts as the first: "
                    "EVENKEEL_RESTORE=retain");
-    else if (run->iteration_s < ITERATION_SHORT_S)
-        eki_append(text, bytes, "an iteration takes only %s: do more in one",
-                   eki_seconds(run->iteration_s).text);
     else if (run->nodes > 1 && run->search_s > run->end_s)
         eki_append(text, bytes,
                    "answers take long: EVENKEEL_PROGRESS=server, or ek_poll in "
@@ -103,9 +186,12 @@ static void append_idle(const struct eki_verdict_run *run, double part,
                         char *text, size_t bytes)
 {
     eki_append(text, bytes,
-               "workers were without tasks for %.0f %% of the time, the "
-               "busiest (rank %d) had %.1f x the mean load; ",
-               part, run->busiest_rank, run->busiest);
+               "workers were without tasks for %.0f %% of the time", part);
+    if (run->busiest > 0)
+        eki_append(text, bytes,
+                   ", the busiest (rank %d) had %.1f x the mean load",
+                   run->busiest_rank, run->busiest);
+    eki_append(text, bytes, "; ");
     append_idle_remedy(run, text, bytes);
 }
 
@@ -208,6 +294,27 @@ static void append_server(const struct eki_verdict_run *run, double part,
                part);
 }
 
+static void append_tiles(const struct eki_verdict_run *run, double part,
+                         char *text, size_t bytes)
+{
+    (void)run;
+    eki_append(text, bytes,
+               "tasks waited %.0f %% of the time for tiles: "
+               "ek_tiles_get_start early, a larger cache_bytes, or tasks that "
+               "share tiles one after the other",
+               part);
+}
+
+static void append_slower(const struct eki_verdict_run *run, double part,
+                          char *text, size_t bytes)
+{
+    eki_append(text, bytes,
+               "tasks took %.2f x as long as at first, which is %.0f %% of the "
+               "time; if their work is the same, look at memory, distant data "
+               "and clock rates",
+               useful_s(run) / run->first_s, part);
+}
+
 /* PART: percent of the time that were lost. */
 typedef void append_fn(const struct eki_verdict_run *run, double part,
                        char *text, size_t bytes);
@@ -216,54 +323,52 @@ static const struct {
     const char *word;
     append_fn *append;
 } causes[EKI_VERDICT_CAUSES] = {
-    [EKI_VERDICT_IDLE] = {"without tasks", append_idle},
-    [EKI_VERDICT_COARSE] = {"behind the longest task", append_coarse},
     [EKI_VERDICT_STARVED] = {"waiting for cores", append_starved},
+    [EKI_VERDICT_IDLE] = {"without tasks", append_idle},
     [EKI_VERDICT_OVERHEAD] = {"between tasks", append_overhead},
     [EKI_VERDICT_DATA] = {"waiting for data", append_data},
     [EKI_VERDICT_START] = {"starting", append_start},
     [EKI_VERDICT_LATE] = {"ranks late", append_late},
     [EKI_VERDICT_SERVER] = {"servers", append_server},
-    [EKI_VERDICT_RESTORE] = {"restoring", append_restore}};
+    [EKI_VERDICT_RESTORE] = {"restoring", append_restore},
+    [EKI_VERDICT_COARSE] = {"behind the longest task", append_coarse},
+    [EKI_VERDICT_TILES] = {"in tasks for tiles", append_tiles},
+    [EKI_VERDICT_SLOWER] = {"in slower tasks", append_slower}};
 
 const char *eki_verdict_word(enum eki_verdict_cause cause)
 {
     return causes[cause].word;
 }
 
-/* Somebody else had cores of the workers for so much of their time that no
- * other cause can be told. */
-static bool append_busy(const struct eki_verdict_run *run, char *text,
-                        size_t bytes)
-{
-    double part = run->core_s > run->server_s
-                      ? run->starved_s / (run->core_s - run->server_s)
-                      : 0;
-    if (run->workers > run->cores || part < BUSY)
-        return false;
-    eki_append(text, bytes,
-               "the machine was busy: %.0f %% of the workers' time had no "
-               "core; run again on an idle one before you judge",
-               100 * part);
-    return true;
-}
-
-bool eki_verdict_run(const struct eki_verdict_run *run, char *text,
+bool eki_verdict_run(const struct eki_verdict_run *run, int k, char *text,
                      size_t bytes)
 {
-    double lost_s[EKI_VERDICT_CAUSES];
-    eki_verdict_losses(run, lost_s);
-    double whole_s = eki_verdict_whole_s(run);
-    int largest = 0;
-    if (run->core_s <= 0 || useful_s(run) >= (1 - SMALL_LOSS) * whole_s)
-        return false;
-    if (append_busy(run, text, bytes))
-        return true;
-    for (int cause = 1; cause < EKI_VERDICT_CAUSES; cause++) {
-        if (lost_s[cause] > lost_s[largest])
-            largest = cause;
+    struct eki_verdict_loss losses[EKI_VERDICT_CAUSES];
+    double whole_s = eki_verdict_whole_s(run), busy = eki_verdict_busy(run);
+    double each_s = eki_verdict_each_s(run);
+    int count = eki_verdict_rank(run, losses), i = 0;
+    if (busy > 0) {
+        if (k == 0)
+            eki_append(text, bytes,
+                       "the machine was busy: %.0f %% of the workers' time had "
+                       "no core; run again on an idle one before you judge",
+                       100 * busy);
+        return k == 0;
     }
-    causes[largest].append(run, 100 * lost_s[largest] / whole_s, text, bytes);
+    for (int left = k; i < count; i++) {
+        if (losses[i].lost_s >= SMALL_LOSS * whole_s && left-- == 0)
+            break;
+    }
+    if (i >= count || k >= EKI_VERDICT_NAMED)
+        return false;
+    causes[losses[i].cause].append(run, 100 * losses[i].lost_s / whole_s, text,
+                                   bytes);
+    if (losses[i].gain_s < NO_GAIN * each_s)
+        eki_append(text, bytes, "; this alone gains nothing");
+    else
+        eki_append(text, bytes, "; this gains %s of %s an iteration (%.0f %%)",
+                   eki_seconds(losses[i].gain_s).text, eki_seconds(each_s).text,
+                   100 * losses[i].gain_s / each_s);
     return true;
 }
 

@@ -91,9 +91,9 @@ grep -q '^run.ekr: Workers were without tasks for 30 % of the time' out || fail 
 
 # A table of the report, with what a record does not know.
 {
-    printf 'collection\titeration\twall_s\twork_s\toverhead_s\tsearch_s\tend_s\tstart_s\tlate_s\tdata_wait_s\trestore_s\toutside_s\tstarved_s\tstarved_in_tasks_s\tstarved_idle_s\tefficiency\tbound\timbalance\ttasks\tlargest_task_s\tcores\tslowest_rank\tlatest_rank\n'
+    printf 'collection\titeration\twall_s\twork_s\toverhead_s\tsearch_s\tend_s\tstart_s\tlate_s\tdata_wait_s\ttile_wait_s\trestore_s\toutside_s\tcpu_s\tstarved_s\tstarved_in_tasks_s\tstarved_idle_s\tefficiency\tspeed\tbound\timbalance\ttasks\tlargest_task_s\tcores\tslowest_rank\tlatest_rank\n'
     for k in 0 1 2; do
-        printf 'fock\t%d\t0.02\t0.02\t0.001\t0.002\t0.003\t0.004\t0.03\t0.0005\t0.001\t0.01\t0\t0\t0\t0.3333\t0.8\t0.5\t12\t0.008\t3\t1\t0\n' $k
+        printf 'fock\t%d\t0.02\t0.02\t0.001\t0.002\t0.003\t0.004\t0.03\t0.0005\t0\t0.001\t0.01\t0\t0\t0\t0\t0.3333\t0.3333\t0.8\t0.5\t12\t0.008\t3\t1\t0\n' $k
     done
 } >job.tsv
 run 0 --csv --simulate 0 run.ekr job.tsv

@@ -95,9 +95,9 @@ for how in '--progress polling --steal random' '--steal near --start block' \
     above "$(figure tile_bytes)" 90e6 "$how"
 done
 
-run 0 --synthetic constant:n=100,mean=0.01 --cores 4 --node-cores 2 --compare \
-    --iterations 2 --tiles gets=1
-grep -q "of .*, the fastest, tasks wait for tiles in" out || fail "no verdict: $(cat out)"
+run 0 --synthetic constant:n=1000,mean=0.001 --cores 4 --node-cores 2 --compare \
+    --iterations 2 --tiles gets=4,bytes=1000000
+grep -q "tasks waited .* % of the time for tiles:" out || fail "no verdict: $(cat out)"
 
 for spec in gets gets=65 gets=x accumulates=-1 bytes=4 tiles=0 block=0 cache=-1 \
     overlap=maybe overlap=ye pattern=no hits=1 gets=1, ,gets=1 gets=1,,cache=1 ''; do

@@ -45,6 +45,16 @@ void verdict_print_tasks(const char *prefix, const float *seconds,
         verdict_print(text);
 }
 
+void verdict_print_run(const char *prefix, const struct eki_verdict_run *run)
+{
+    char text[BYTES];
+    snprintf(text, sizeof text, "%s", prefix);
+    for (int k = 0; eki_verdict_run(run, k, text, sizeof text); k++) {
+        verdict_print(text);
+        snprintf(text, sizeof text, "%s", prefix);
+    }
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -66,7 +76,8 @@ static double median_of(double *seconds, int figure, int iterations)
 }
 
 void compared_add(struct compared *compared, const struct mode *mode,
-                  double *seconds, int iterations)
+                  const struct eki_verdict_run *run, double *seconds,
+                  int iterations)
 {
     if (!eki_grow(&compared->modes, compared->count, &compared->room, 8,
                   sizeof *compared->modes))
@@ -76,7 +87,8 @@ void compared_add(struct compared *compared, const struct mode *mode,
         .restore = mode->restore,
         .steal = mode->steal,
         .iteration_s = median_of(seconds, COMPARED_ITERATION, iterations),
-        .restore_s = median_of(seconds, COMPARED_RESTORE, iterations)};
+        .restore_s = median_of(seconds, COMPARED_RESTORE, iterations),
+        .run = *run};
     compared->bound_s = median_of(seconds, COMPARED_BOUND, iterations);
 }
 
@@ -161,7 +173,8 @@ static void append_fastest(const struct compared_mode *best,
                best->restore, best->steal);
 }
 
-void compared_append(const struct compared *compared, char *text, size_t bytes)
+const struct compared_mode *compared_append(const struct compared *compared,
+                                            char *text, size_t bytes)
 {
     const struct compared_mode *chosen = find_enough(compared);
     bool is_enough = chosen != NULL;
@@ -169,7 +182,7 @@ void compared_append(const struct compared *compared, char *text, size_t bytes)
         chosen = find_fastest(compared, NULL);
     const struct compared_mode *next = find_fastest(compared, chosen);
     if (!next)
-        return;
+        return NULL;
     if (is_enough)
         append_enough(chosen, next, text, bytes);
     else
@@ -177,14 +190,19 @@ void compared_append(const struct compared *compared, char *text, size_t bytes)
     eki_append(text, bytes, "; it comes to %.0f %% of the best possible",
                cost_s(chosen) > 0 ? 100 * compared->bound_s / cost_s(chosen)
                                   : 0);
+    return chosen;
 }
 
 void compared_end(struct compared *compared)
 {
-    char text[BYTES] = "";
-    compared_append(compared, text, sizeof text);
-    if (text[0])
+    char text[BYTES] = "", prefix[80];
+    const struct compared_mode *chosen =
+        compared_append(compared, text, sizeof text);
+    if (chosen) {
         verdict_print(text);
+        snprintf(prefix, sizeof prefix, "%s: ", chosen->name);
+        verdict_print_run(prefix, &chosen->run);
+    }
     free(compared->modes);
     *compared = (struct compared){0};
 }

@@ -19,6 +19,9 @@ void verdict_print(const char *text);
 void verdict_print_tasks(const char *prefix, const float *seconds,
                          int64_t count, int workers);
 
+/* The causes of RUN that are worth a sentence, each after PREFIX. */
+void verdict_print_run(const char *prefix, const struct eki_verdict_run *run);
+
 /* The lower median of VALUES [n], which are sorted; n > 0. */
 double verdict_median(double *values, int n);
 
@@ -27,6 +30,7 @@ double verdict_median(double *values, int n);
 struct compared_mode {
     const char *name, *restore, *steal;
     double iteration_s, restore_s;
+    struct eki_verdict_run run; /* all zero: not known */
 };
 
 /* Modes side by side. */
@@ -46,13 +50,17 @@ enum {
     COMPARED_FIGURES
 };
 
-/* Add a mode by SECONDS [COMPARED_FIGURES][iterations].  The first iteration
- * does not count where there are more. */
+/* Add a mode, of which RUN is known, by SECONDS [COMPARED_FIGURES][iterations].
+ * The first iteration does not count where there are more. */
 void compared_add(struct compared *compared, const struct mode *mode,
-                  double *seconds, int iterations);
-/* Append which of the modes to use, and what the others are worth. */
-void compared_append(const struct compared *compared, char *text, size_t bytes);
-/* Print the verdict, and forget the modes. */
+                  const struct eki_verdict_run *run, double *seconds,
+                  int iterations);
+/* Append which of the modes to use, and what the others are worth; returns that
+ * mode, or NULL: there is no other. */
+const struct compared_mode *compared_append(const struct compared *compared,
+                                            char *text, size_t bytes);
+/* Print the verdict on them, and on the run of the mode to use, and forget the
+ * modes. */
 void compared_end(struct compared *compared);
 
 #endif

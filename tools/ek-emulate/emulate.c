@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "emulate.h"
 
+#include "collection/collection.h"
 #include "data.h"
 #include "policies.h"
 #include "positions.h"
@@ -370,6 +371,10 @@ int emulate(const struct run *run, const struct mode *mode, int round,
         .overshoot = allocate((size_t)workers, sizeof *emulation.overshoot),
         .runs = allocate((size_t)workload->count, sizeof *emulation.runs)};
     int exit_status = run_iterations(&emulation, rows, message);
+    if (exit_status == 0) {
+        *run->verdict = eki_report_run(emulation.job.tasks->report);
+        run->verdict->function = NULL; /* it goes with the job */
+    }
     job_close(&emulation.job);
     free(emulation.overshoot);
     free(emulation.runs);

@@ -86,7 +86,8 @@ struct run {
     const struct arguments *arguments;
     struct workload *workload;
     const struct start *start;
-    struct compared *compared; /* what is known of the modes so far */
+    struct compared *compared;       /* what is known of the modes so far */
+    struct eki_verdict_run *verdict; /* of the mode that has run last */
     int rank, ranks, cpus;
 };
 

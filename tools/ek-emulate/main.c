@@ -133,9 +133,11 @@ static int run_arguments(const struct arguments *arguments,
     struct eki_affinity affinity;
     eki_affinity_look(&affinity);
     struct compared compared = {0};
+    struct eki_verdict_run verdict = {0};
     struct run run = {.arguments = arguments,
                       .workload = &workload,
                       .compared = &compared,
+                      .verdict = &verdict,
                       .cpus = affinity.cpus};
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);

@@ -80,6 +80,7 @@ static void print_rows(const struct run *run, const struct row *rows)
     printf("\ncores used: %.2f of %d; mean overshoot of a task: %.1f us\n",
            mean_from(run, rows, 1, FIELD_CORES_USED), run->cpus,
            1e6 * mean_from(run, rows, 1, FIELD_OVERSHOOT));
+    verdict_print_run("", run->verdict);
 }
 
 struct sample {
@@ -254,7 +255,7 @@ static void compare_mode(const struct run *run, const struct row *rows)
         for (int i = 0; i < n; i++)
             values[f * n + i] = median_of(run, rows, i + 1, i + 1, fields[f]);
     }
-    compared_add(run->compared, rows->mode, values, n);
+    compared_add(run->compared, rows->mode, run->verdict, values, n);
     free(values);
 }
 

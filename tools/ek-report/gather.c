@@ -183,6 +183,7 @@ static void add_policies(struct eki_verdict_run *verdict,
 {
     verdict->iterations++;
     verdict->unstolen += head->steal == EK_STEAL_NONE;
+    verdict->counted += head->steal == EK_STEAL_COUNTER;
     verdict->anew += head->restore == EK_RESTORE_ORIGINAL;
     verdict->rebalanced += head->restore != EK_RESTORE_DEFAULT &&
                            head->restore != EK_RESTORE_ORIGINAL &&
@@ -208,6 +209,8 @@ static void add_figures(struct eki_verdict_run *verdict,
     verdict->server_s += core_s - workers_s;
     verdict->overhead_s += figures[FIGURE_OVERHEAD];
     verdict->data_s += figures[FIGURE_DATA];
+    verdict->tiles_s += figures[FIGURE_TILES];
+    verdict->first_s += figures[FIGURE_SPEED] * core_s;
     verdict->search_s += figures[FIGURE_SEARCH];
     verdict->end_s += figures[FIGURE_END];
     verdict->start_s += figures[FIGURE_START];
@@ -216,6 +219,7 @@ static void add_figures(struct eki_verdict_run *verdict,
         fmax(fmin(figures[FIGURE_SEARCH] + figures[FIGURE_END],
                   row->lateness_s * verdict->workers - figures[FIGURE_LATE]),
              0);
+    verdict->cpu_s += figures[FIGURE_CPU];
     verdict->starved_s += figures[FIGURE_STARVED];
     verdict->starved_in_tasks_s += figures[FIGURE_STARVED_IN_TASKS];
     verdict->starved_idle_s += figures[FIGURE_STARVED_IDLE];

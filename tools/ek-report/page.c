@@ -4,10 +4,12 @@
 
 #include "chart.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #define SAID_BYTES 1500
+#define UNKNOWN_LEAST 0.05 /* of the time, to be told */
 
 /* Policies of the iterations, each with how many had it. */
 static void append_policies(const struct run *run, const char *option,
@@ -83,8 +85,8 @@ static bool badge(const struct run *run, int i, char *text, size_t bytes)
         return true;
     case BADGE_BUSY:
         eki_append(text, bytes, "machine was busy: %.0f %%",
-                   100 * judge_busy(run));
-        return judge_is_busy(run);
+                   100 * eki_verdict_busy(&run->verdict));
+        return eki_verdict_busy(&run->verdict) > 0;
     default:
         for (int64_t k = 0; k < run->record->iteration_count; k++)
             held += run->rows[k].held;
@@ -119,31 +121,63 @@ static void list_runs(const struct run *runs, int count, struct table *table)
 /* Seconds of cores by cause, the parts of the verdict. */
 static void list_losses(const struct run *run, struct table *table)
 {
-    double lost_s[EKI_VERDICT_CAUSES];
-    int causes[EKI_VERDICT_CAUSES];
+    struct eki_verdict_loss losses[EKI_VERDICT_CAUSES];
     double whole_s = eki_verdict_whole_s(&run->verdict);
-    int count = judge_causes(run, lost_s, causes);
+    double each_s = eki_verdict_each_s(&run->verdict);
+    int count = eki_verdict_rank(&run->verdict, losses);
     table_open(table, "losses", "Losses",
                "cause|core seconds|share/%|an iteration without it/s");
     for (int i = 0; i < count && whole_s > 0; i++) {
-        enum eki_verdict_cause cause = (enum eki_verdict_cause)causes[i];
-        table_add(table, "%s", eki_verdict_word(cause));
-        table_add(table, "%.5g", lost_s[cause]);
-        table_add(table, "%.2f", 100 * lost_s[cause] / whole_s);
-        table_add(table, "%.5g", judge_without(run, lost_s[cause], cause));
+        table_add(table, "%s", eki_verdict_word(losses[i].cause));
+        table_add(table, "%.5g", losses[i].lost_s);
+        table_add(table, "%.2f", 100 * losses[i].lost_s / whole_s);
+        table_add(table, "%.5g", each_s - losses[i].gain_s);
     }
+}
+
+/* A record alone does not know why nobody was in a task. */
+static bool append_unknown(const struct run *run, char *text, size_t bytes)
+{
+    const struct eki_verdict_run *verdict = &run->verdict;
+    double nobody_s = verdict->core_s - verdict->work_s - verdict->end_s;
+    if (run->has_figures || nobody_s <= verdict->end_s ||
+        nobody_s < UNKNOWN_LEAST * verdict->core_s)
+        return false;
+    eki_append(text, bytes,
+               "For %.0f %% of the time not even the busiest worker was in a "
+               "task: EVENKEEL_REPORT=job.tsv tells why.",
+               100 * nobody_s / verdict->core_s);
+    return true;
+}
+
+/* Fill TEXT with sentence K of the verdict; false: there is none. */
+static bool judge_run(const struct run *run, int k, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    if (append_unknown(run, text, bytes))
+        return k == 0;
+    if (eki_verdict_run(&run->verdict, k, text, bytes)) {
+        text[0] = (char)toupper((unsigned char)text[0]);
+        eki_append(text, bytes, ".");
+        return true;
+    }
+    eki_append(text, bytes,
+               "Nothing to mend: no cause took 5 %% of the time, and %.1f %% "
+               "of it went into tasks.",
+               100 * eki_verdict_efficiency(&run->verdict));
+    return k == 0;
 }
 
 static void write_verdict(const struct run *run, bool has_others, FILE *out)
 {
     char text[SAID_BYTES];
     struct table table;
-    judge_run(run, text, sizeof text);
     fprintf(out, "<article>");
     if (has_others)
         fprintf(out, "<h2>%s</h2>", escaped(run_name(run)).text);
-    fprintf(out, "<p class=\"verdict\">%s</p>\n<ul class=\"badges\">",
-            escaped(text).text);
+    for (int k = 0; judge_run(run, k, text, sizeof text); k++)
+        fprintf(out, "<p class=\"verdict\">%s</p>\n", escaped(text).text);
+    fprintf(out, "<ul class=\"badges\">");
     for (int i = 0; i < BADGES; i++) {
         if (badge(run, i, text, sizeof text))
             fprintf(out, "<li%s>%s</li>",
@@ -245,8 +279,9 @@ void write_text(const struct run *runs, int count, FILE *out)
     char text[SAID_BYTES];
     struct table table;
     for (int i = 0; i < count; i++) {
-        judge_run(&runs[i], text, sizeof text);
-        fprintf(out, "%s%s: %s\n", i > 0 ? "\n" : "", run_name(&runs[i]), text);
+        fprintf(out, "%s%s: ", i > 0 ? "\n" : "", run_name(&runs[i]));
+        for (int k = 0; judge_run(&runs[i], k, text, sizeof text); k++)
+            fprintf(out, "%s%s\n", k > 0 ? "  " : "", text);
         for (int b = 0; b < BADGES; b++) {
             if (badge(&runs[i], b, text, sizeof text))
                 fprintf(out, "  %s\n", text);

@@ -62,12 +62,15 @@ enum figure {
     FIGURE_START,
     FIGURE_LATE,
     FIGURE_DATA,
+    FIGURE_TILES,
     FIGURE_RESTORE,
     FIGURE_OUTSIDE,
+    FIGURE_CPU,
     FIGURE_STARVED,
     FIGURE_STARVED_IN_TASKS,
     FIGURE_STARVED_IDLE,
     FIGURE_EFFICIENCY,
+    FIGURE_SPEED,
     FIGURE_BOUND,
     FIGURE_CORES,
     FIGURE_SLOWEST_RANK,
@@ -168,20 +171,6 @@ void gather_free(struct run *run);
 const char *run_name(const struct run *run);
 /* Run ek-sim over numbers of cores. */
 void simulate_run(const struct arguments *arguments, struct run *run);
-
-/* The verdict on a run, and what that would gain. */
-void judge_run(const struct run *run, char *text, size_t bytes);
-/* CAUSES of loss, the largest first; how many there are. */
-int judge_causes(const struct run *run, double lost_s[EKI_VERDICT_CAUSES],
-                 int causes[EKI_VERDICT_CAUSES]);
-/* What an iteration would take without a loss. */
-double judge_without(const struct run *run, double lost_s,
-                     enum eki_verdict_cause cause);
-/* Part of the workers' time without a core; < 0: not known. */
-double judge_busy(const struct run *run);
-/* Whether others have so much of the workers' cores that no figure stands for
- * the run. */
-bool judge_is_busy(const struct run *run);
 
 /* Cut LINE at each SEPARATOR into FIELDS; how many they are. */
 int split(char *line, char separator, char **fields, int most);

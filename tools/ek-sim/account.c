@@ -27,11 +27,15 @@ double bound_s(const struct run *run)
     return fmax(ideal_s(run), run->workload->longest_s * least);
 }
 
+static struct row *row_of(struct simulation *simulation)
+{
+    return simulation->iteration < 0 ? &simulation->before
+                                     : &simulation->rows[simulation->iteration];
+}
+
 static double *values_of(struct simulation *simulation)
 {
-    return simulation->iteration < 0
-               ? simulation->before.values
-               : simulation->rows[simulation->iteration].values;
+    return row_of(simulation)->values;
 }
 
 void account_enter(void *context, struct eki_sim_rank *rank)
@@ -92,6 +96,8 @@ static void count_worker(struct simulation *simulation,
     add_moment(values, FIELD_TRIES, (double)(counts->tries + worker->drawn));
     add_moment(values, FIELD_STEALS, (double)counts->steals);
     add_moment(values, FIELD_WORKER_TASKS, (double)counts->tasks);
+    row_of(simulation)->inside_s +=
+        (double)(counts->done_ns - counts->first_ns) * 1e-9;
     values[FIELD_STOLEN] += (double)counts->stolen;
     values[FIELD_WORK] += (double)counts->work_ns;
     values[FIELD_SEARCH] += (double)counts->search_ns;

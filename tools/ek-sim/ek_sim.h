@@ -82,7 +82,8 @@ enum field {
 
 struct row {
     const struct mode *mode;
-    int iteration; /* from 1 */
+    int iteration;   /* from 1 */
+    double inside_s; /* of workers, from their first step to their end */
     double values[FIELDS];
 };
 

@@ -232,28 +232,64 @@ static void compare_modes(const struct run *run, struct row *rows, int modes)
     }
 }
 
-/* What waiting for tiles takes in the last iteration, of the fastest. */
-static void print_wait(const struct run *run, const struct row *rows, int modes)
-{
-    char text[200];
-    int n = run->arguments->iterations;
-    const struct row *best = &rows[n - 1];
-    for (int m = 1; m < modes; m++) {
-        const struct row *row = &rows[(m + 1) * n - 1];
-        if (row->values[FIELD_MAKESPAN] < best->values[FIELD_MAKESPAN])
-            best = row;
-    }
-    snprintf(text, sizeof text,
-             "In iteration %d of %s, the fastest, tasks wait for tiles in %.1f "
-             "%% of the workers' time.",
-             best->iteration, best->mode->name,
-             100 * best->values[FIELD_TILE_WAIT] /
-                 (best->values[FIELD_MAKESPAN] * run->workers));
-    verdict_print(text);
-}
-
 static const enum field compared_fields[COMPARED_FIGURES] = {
     FIELD_MAKESPAN, FIELD_RESTORE, FIELD_BOUND};
+
+static void add_iteration(const struct row *row,
+                          struct eki_verdict_run *verdict, int servers)
+{
+    const double *values = row->values;
+    double wall_s = values[FIELD_MAKESPAN], stay_s = wall_s * verdict->workers;
+    double work_s = values[FIELD_WORK] * stay_s;
+    double search_s = values[FIELD_SEARCH] * stay_s;
+    double end_s = values[FIELD_END] * stay_s;
+    verdict->tasks += llround(values[FIELD_WORKER_TASKS] * verdict->workers);
+    verdict->wall_s += wall_s;
+    verdict->core_s += stay_s + servers * wall_s;
+    verdict->server_s += servers * wall_s;
+    verdict->work_s += work_s;
+    verdict->search_s += search_s;
+    verdict->end_s += end_s;
+    verdict->overhead_s += fmax(row->inside_s - work_s - search_s - end_s, 0);
+    verdict->start_s += stay_s - row->inside_s;
+    verdict->data_s += values[FIELD_DATA_WAIT];
+    verdict->tiles_s += values[FIELD_TILE_WAIT];
+    if (!isnan(values[FIELD_RESTORE]))
+        verdict->restore_s += values[FIELD_RESTORE];
+    /* Else it is the share of a worker. */
+    if (values[FIELD_BOUND] > values[FIELD_IDEAL])
+        verdict->longest_s += values[FIELD_BOUND] / (double)verdict->iterations;
+}
+
+static bool is_rebalanced(const char *restore)
+{
+    return !strpbrk(restore, "@") && strcmp(restore, "original") != 0 &&
+           strcmp(restore, "retain") != 0 && strcmp(restore, "auto") != 0;
+}
+
+/* The iterations of a mode as the library's report has them; the first one does
+ * not count where there are more. */
+static struct eki_verdict_run run_of(const struct run *run,
+                                     const struct row *rows)
+{
+    const struct mode *mode = rows->mode;
+    int all = run->arguments->iterations, first = all > 1, n = all - first;
+    bool is_anew = mode->is_anew || strcmp(mode->restore, "original") == 0;
+    struct eki_verdict_run verdict = {
+        .iterations = n,
+        .workers = run->workers,
+        .nodes = run->nodes,
+        .cores = run->workers,
+        .unstolen = strcmp(mode->steal, "none") == 0 ? n : 0,
+        .counted = strcmp(mode->steal, "counter") == 0 ? n : 0,
+        .anew = is_anew ? n : 0,
+        .rebalanced = is_rebalanced(mode->restore) ? n : 0};
+    for (int i = first; i < all; i++)
+        add_iteration(&rows[i], &verdict,
+                      run->machine.has_server ? run->ranks : 0);
+    verdict.iteration_s = verdict.wall_s / n;
+    return verdict;
+}
 
 static void print_verdict(const struct run *run, const struct row *rows,
                           int modes)
@@ -268,7 +304,8 @@ static void print_verdict(const struct run *run, const struct row *rows,
             for (int i = 0; i < n; i++)
                 values[f * n + i] = first[i].values[compared_fields[f]];
         }
-        compared_add(&compared, first->mode, values, n);
+        struct eki_verdict_run verdict = run_of(run, first);
+        compared_add(&compared, first->mode, &verdict, values, n);
     }
     /* Drawn tasks differ from seed to seed. */
     if (!run->unfold && (run->source->record || run->arguments->seeds == 1)) {
@@ -276,8 +313,6 @@ static void print_verdict(const struct run *run, const struct row *rows,
         verdict_print_tasks("", workload->now_s, workload->count, run->workers);
     }
     compared_end(&compared);
-    if (run->tiles.is_used)
-        print_wait(run, rows, modes);
     if (run->workload->input_bytes)
         print_paying(run, rows, modes);
     free(values);
@@ -299,8 +334,11 @@ void print_modes(const struct run *run, struct row *rows, int modes)
     } else {
         const struct row *shown = summary ? summary : rows; /* the means */
         print_table(run, shown, summary, count);
+        struct eki_verdict_run verdict = run_of(run, shown);
         if (run->arguments->shared.has_compare)
             print_verdict(run, shown, modes);
+        else
+            verdict_print_run("", &verdict);
     }
     fflush(stdout);
     free(summary);
