@@ -7,7 +7,9 @@
 
 /* Losses below this part of the time are not worth a sentence. */
 #define SMALL_LOSS 0.05
-/* Nor are gains below that worth a figure. */
+/* Clock rates alone let tasks become slower by several percent. */
+#define SMALL_SLOWER 0.1
+/* Gains below this part are not worth a figure. */
 #define NO_GAIN 0.005
 /* A machine that keeps cores from workers for this part of their time is busy.
  */
@@ -356,7 +358,9 @@ bool eki_verdict_run(const struct eki_verdict_run *run, int k, char *text,
         return k == 0;
     }
     for (int left = k; i < count; i++) {
-        if (losses[i].lost_s >= SMALL_LOSS * whole_s && left-- == 0)
+        double least =
+            losses[i].cause == EKI_VERDICT_SLOWER ? SMALL_SLOWER : SMALL_LOSS;
+        if (losses[i].lost_s >= least * whole_s && left-- == 0)
             break;
     }
     if (i >= count || k >= EKI_VERDICT_NAMED)

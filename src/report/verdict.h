@@ -83,9 +83,9 @@ const char *eki_verdict_word(enum eki_verdict_cause cause);
  * they are. */
 int eki_verdict_rank(const struct eki_verdict_run *run,
                      struct eki_verdict_loss losses[EKI_VERDICT_CAUSES]);
-/* Append the K-th cause that costs 5 % of the time or more, its remedy and its
- * gain; false: there is none.  On a busy machine the first says so, and there
- * is no other. */
+/* Append the K-th cause that costs 5 % of the time or more (slower tasks: 10
+ * %), its remedy and its gain; false: there is none.  On a busy machine the
+ * first says so, and there is no other. */
 bool eki_verdict_run(const struct eki_verdict_run *run, int k, char *text,
                      size_t bytes);
 

@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 GAIN = re.compile(r"; this gains ([\d.e+-]+) (s|ms|us) of ([\d.e+-]+) (s|ms|us) an iteration")
@@ -63,12 +64,28 @@ def report(text):
     inside, restoring = re.search(r"inside ([\d.e+-]+ \w+) .*restoring ([\d.e+-]+ \w+)",
                                   items[last - 3]).groups()
     count = int(re.match(r"(?:.*, )?(\d+) iteration", items[last - 4]).group(1))
-    seconds = sum(float(time.split()[0]) * UNITS[time.split()[1]] for time in (inside, restoring))
+    seconds = sum(float(value) * UNITS[unit] for value, unit in
+                  (inside.split(), restoring.split()))
     return items[last + 1:], seconds / count
 
 
+def is_busy(said):
+    return bool(said) and said[0].startswith("the machine was busy")
+
+
 def really(arguments):
-    """As simulate(): VARIABLE=VALUE ... RANKS PROGRAM ARGUMENT..."""
+    """As simulate(): VARIABLE=VALUE ... RANKS PROGRAM ARGUMENT...  Where others have
+    the cores, again."""
+    for _ in range(5):
+        said, seconds = really_once(arguments)
+        if not is_busy(said):
+            return said, seconds
+        time.sleep(2)
+    print("SKIP: %s: %s" % (arguments, said[0]))
+    sys.exit(1 if failures else 77)
+
+
+def really_once(arguments):
     words = arguments.split()
     variables = {"OMP_WAIT_POLICY": "passive", "EVENKEEL_REPORT": "1", "EVENKEEL_WORKERS": "1"}
     while "=" in words[0]:
@@ -165,7 +182,8 @@ def real():
              "2 planted tasks=40 us=1000 iterations=30"),
             ("short tasks", "between tasks", "1 planted tasks=4000000 looks=1 iterations=1",
              "1 planted tasks=40000 looks=100 iterations=1"),
-            ("data from afar", "for data", "RANKS_PER_NODE=1 2 planted tasks=40 us=5000 away=1000000",
+            ("data from afar", "for data",
+             "RANKS_PER_NODE=1 2 planted tasks=40 us=5000 away=1000000",
              "RANKS_PER_NODE=1 2 planted tasks=40 us=5000"),
             ("stealing off, emulated", "stealing is off",
              "1 emulate --workers 8 --synthetic lognormal:n=200,mean_us=3000,cv=2 --start block "
@@ -192,13 +210,13 @@ def one_voice():
 def busy():
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
-        said, _ = really("2 planted tasks=40 cpu_us=1000")
+        said, _ = really_once("2 planted tasks=40 cpu_us=1000")
     finally:
         for burner in burners:
             burner.kill()
             burner.wait()
     print("| a busy machine | %s | | | | |" % "; ".join(said))
-    if len(said) != 1 or not said[0].startswith("the machine was busy"):
+    if len(said) != 1 or not is_busy(said):
         fail("busy: %s" % said)
 
 

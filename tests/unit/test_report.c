@@ -658,13 +658,12 @@ static void the_end_says_what_the_iterations_were(void)
         "evenkeel 0/4 report:       this gains 333.3 ms of 2.333 s an "
         "iteration "
         "(14 %)\n"
-        "evenkeel 0/4 report:   tasks took 1.25 x as long as at first, which "
-        "is "
-        "9 % of the time; if their\n"
-        "evenkeel 0/4 report:       work is the same, look at memory, distant "
-        "data and clock rates; this\n"
-        "evenkeel 0/4 report:       gains 200 ms of 2.333 s an iteration (9 "
-        "%)\n");
+        "evenkeel 0/4 report:   rank 2 enters 166.7 ms late: 7 % of the time "
+        "was "
+        "lost outside Evenkeel;\n"
+        "evenkeel 0/4 report:       balance what the program does before "
+        "ek_process; this gains 166.7 ms of\n"
+        "evenkeel 0/4 report:       2.333 s an iteration (7 %)\n");
     eki_report_destroy(&report);
 }
 
