@@ -43,6 +43,7 @@ class Evenkeel(MesonPackage):
             choose("tools", "true", "false"),
             "-Dtests=false",
             "-Dexamples=false",
+            "-Dotf2=disabled",
             "-Dtbb=disabled",
             "-Dglobal_arrays=disabled",
         ]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""report_page.py PAGE RUNS: a page of ek-report is whole, small and alone."""
+"""report_page.py PAGE RUNS [timeline]: a page of ek-report, or of a timeline
+alone, is whole, small and alone."""
 import html.parser
 import pathlib
 import re
@@ -57,9 +58,12 @@ def main():
     for svg in re.findall(r"<svg.*?</svg>", text, re.S):
         xml.etree.ElementTree.fromstring(svg)
     simulated = 'id="cores"' in text and "nothing was simulated" not in text
-    if len(charts) != runs * (CHARTS if simulated else CHARTS - 1):
+    expected, sections = (CHARTS if simulated else CHARTS - 1), SECTIONS
+    if sys.argv[3:] == ["timeline"]:
+        expected, sections = 1, 3
+    if len(charts) != runs * expected:
         wrong.append(f"{len(charts)} charts")
-    if page.counts.get("figure") != SECTIONS * runs:
+    if page.counts.get("figure") != sections * runs:
         wrong.append(f"{page.counts.get('figure')} figures")
     if page.counts.get("table", 0) < len(charts):
         wrong.append("a chart has no table")

@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum {
-    WIDTH = 560,
+    WIDTH = 560, /* of most charts */
     HEIGHT = 300,
     LEFT = 80,
     RIGHT = 16,
@@ -29,7 +29,12 @@ static const char *const hatches[CHART_CLASSES] = {
     "M0 2h8M0 6h8",
     "M2 0v8M6 0v8",
     "M0 0l8 8M-2 6l4 4M6 -2l4 4",
-    "M2 6h1M6 2h1"};
+    "M2 6h1M6 2h1",
+    "M0 8l8 -8",
+    "M0 4h8M2 0v8",
+    "M0 4l4 -4l4 4",
+    "M1 1h2M5 5h2",
+    "M0 2h4M4 6h4"};
 
 /* Shapes around (0, 0). */
 static const char *const shapes[] = {"M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -86,7 +91,7 @@ static void write_tick(const struct chart *chart, bool is_upright, double at,
     fprintf(chart->out,
             "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n",
             is_upright ? LEFT - 6 : chart_x(chart, at),
-            is_upright ? chart_y(chart, at) + 4 : HEIGHT - BOTTOM + 18,
+            is_upright ? chart_y(chart, at) + 4 : chart->y.from + 18.0,
             is_upright ? "end" : "middle", text);
 }
 
@@ -105,10 +110,10 @@ static void tick(const struct chart *chart, bool is_upright, double value)
                  sizeof text);
     if (is_upright)
         fprintf(chart->out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT,
-                chart_y(chart, value), WIDTH - RIGHT);
+                chart_y(chart, value), chart->x.to);
     else
         fprintf(chart->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>",
-                chart_x(chart, value), TOP, HEIGHT - BOTTOM);
+                chart_x(chart, value), TOP, chart->y.from);
     write_tick(chart, is_upright, value, text);
 }
 
@@ -144,32 +149,38 @@ static void ticks(const struct chart *chart, bool is_upright)
     }
 }
 
-void chart_open(struct chart *chart, const char *label)
+void chart_open_as(struct chart *chart, const char *label, int width,
+                   int height)
 {
     FILE *out = chart->out;
     chart->x.from = LEFT;
-    chart->x.to = WIDTH - RIGHT;
-    chart->y.from = HEIGHT - BOTTOM;
+    chart->x.to = width - RIGHT;
+    chart->y.from = height - BOTTOM;
     chart->y.to = TOP;
     fprintf(out,
             "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
             "tabindex=\"0\" aria-label=\"%s. Arrow keys tell of each mark; a "
             "table follows.\">\n",
-            WIDTH, HEIGHT, escaped(label).text);
+            width, height, escaped(label).text);
     fprintf(out, "<text class=\"axis\" x=\"4\" y=\"14\">%s</text>\n",
             escaped(chart->y.title).text);
     fprintf(out,
             "<text class=\"axis\" x=\"%d\" y=\"%d\" "
             "text-anchor=\"end\">%s</text>\n",
-            WIDTH - RIGHT, HEIGHT - 8, escaped(chart->x.title).text);
+            chart->x.to, height - 8, escaped(chart->x.title).text);
     ticks(chart, true);
     ticks(chart, false);
+}
+
+void chart_open(struct chart *chart, const char *label)
+{
+    chart_open_as(chart, label, WIDTH, HEIGHT);
 }
 
 void chart_close(struct chart *chart)
 {
     fprintf(chart->out, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/></svg>\n",
-            LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
+            LEFT, TOP, chart->y.from, chart->x.to);
 }
 
 static void rectangle(const struct chart *chart, const char *look,
@@ -197,6 +208,38 @@ void chart_cell(const struct chart *chart, const double x[2], const double y[2],
     char look[60];
     snprintf(look, sizeof look, "class=\"cell\" fill-opacity=\"%.2f\"", share);
     rectangle(chart, look, x, y, words);
+}
+
+void chart_row_open(const struct chart *chart, int i, double share,
+                    const double y[2])
+{
+    if (i < 0)
+        fprintf(chart->out, "<path class=\"heat\" stroke-opacity=\"%.2f\"",
+                share);
+    else
+        fprintf(chart->out, "<path class=\"strip\" stroke=\"url(#p%d)\"", i);
+    fprintf(chart->out, " stroke-width=\"%.1f\" d=\"",
+            chart_y(chart, y[0]) - chart_y(chart, y[1]));
+}
+
+void chart_row_add(const struct chart *chart, const double x[2],
+                   const double y[2])
+{
+    double left = chart_x(chart, x[0]);
+    fprintf(chart->out, "M%.5g %.4gh%.3g", left,
+            (chart_y(chart, y[0]) + chart_y(chart, y[1])) / 2,
+            chart_x(chart, x[1]) - left);
+}
+
+void chart_row_close(const struct chart *chart, const char *words)
+{
+    fprintf(chart->out, "\"><title>%s</title></path>\n", escaped(words).text);
+}
+
+void chart_over(const struct chart *chart, const double x[2], const double y[2],
+                const char *words)
+{
+    rectangle(chart, "class=\"over\"", x, y, words);
 }
 
 void chart_dot(const struct chart *chart, int i, double x, double y,
@@ -228,12 +271,12 @@ void chart_rule(const struct chart *chart, enum rule rule, double at,
     double x = is_upright ? chart_x(chart, at) : LEFT;
     double y = is_upright ? TOP : chart_y(chart, at);
     /* Words stand where there is room for them. */
-    bool is_end = is_upright ? x > (LEFT + WIDTH) / 2.0 : rule == RULE_ABOVE;
-    double word_x = !is_upright && is_end ? WIDTH - RIGHT : x;
+    bool is_end =
+        is_upright ? x > (LEFT + chart->x.to) / 2.0 : rule == RULE_ABOVE;
+    double word_x = !is_upright && is_end ? chart->x.to : x;
     double word_y = y + (rule == RULE_ABOVE ? -MARK : 3 * MARK);
     fprintf(chart->out, "<path class=\"rule\" d=\"M%.1f %.1f%c%d\"/>\n", x, y,
-            is_upright ? 'V' : 'H',
-            is_upright ? HEIGHT - BOTTOM : WIDTH - RIGHT);
+            is_upright ? 'V' : 'H', is_upright ? chart->y.from : chart->x.to);
     fprintf(chart->out,
             "<text class=\"word\" x=\"%.1f\" y=\"%.1f\" "
             "text-anchor=\"%s\">%s</text>\n",

@@ -27,7 +27,7 @@ struct scale {
 };
 
 enum {
-    CHART_CLASSES = 12
+    CHART_CLASSES = 17
 };
 
 struct chart {
@@ -37,6 +37,9 @@ struct chart {
 
 /* LABEL says what is seen. */
 void chart_open(struct chart *chart, const char *label);
+/* Likewise, of a size in pixels. */
+void chart_open_as(struct chart *chart, const char *label, int width,
+                   int height);
 void chart_close(struct chart *chart);
 
 /* A number below or left of the axis, where the scale has no ticks. */
@@ -48,6 +51,16 @@ void chart_bar(const struct chart *chart, int i, const double x[2],
 /* A cell of a map, dark by SHARE. */
 void chart_cell(const struct chart *chart, const double x[2], const double y[2],
                 double share, const char *words);
+/* Many areas of one class (-1: of a map, dark by SHARE) in a row, with one text
+ * for all of them: open it, add each, close it. */
+void chart_row_open(const struct chart *chart, int i, double share,
+                    const double y[2]);
+void chart_row_add(const struct chart *chart, const double x[2],
+                   const double y[2]);
+void chart_row_close(const struct chart *chart, const char *words);
+/* Words for a place where something else is drawn. */
+void chart_over(const struct chart *chart, const double x[2], const double y[2],
+                const char *words);
 /* A mark of class I. */
 void chart_dot(const struct chart *chart, int i, double x, double y,
                const char *words);

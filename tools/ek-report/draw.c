@@ -9,21 +9,30 @@
 
 #define WORDS_BYTES 240
 
-int span_count(const struct run *run)
+/* Iterations in a column. */
+static int64_t per_column(int64_t count)
 {
-    int64_t count = run->record->iteration_count;
-    int64_t per = (count + REPORT_COLUMNS - 1) / REPORT_COLUMNS;
-    return (int)((count + per - 1) / per);
+    return (count + REPORT_COLUMNS - 1) / REPORT_COLUMNS;
 }
 
-struct span span_of(const struct run *run, int column)
+int column_of(int64_t count, int64_t k)
 {
-    int64_t count = run->record->iteration_count;
-    int64_t per = (count + REPORT_COLUMNS - 1) / REPORT_COLUMNS;
+    return (int)(k / per_column(count));
+}
+
+struct span span_of(int64_t count, int column)
+{
+    int64_t per = per_column(count);
     struct span span = {column * per, (column + 1) * per};
     if (span.last > count)
         span.last = count;
     return span;
+}
+
+int span_count(const struct run *run)
+{
+    int64_t count = run->record->iteration_count;
+    return column_of(count, count - 1) + 1;
 }
 
 double span_parts(const struct run *run, struct span span,
@@ -46,7 +55,7 @@ double span_parts(const struct run *run, struct span span,
 static void draw_span(const struct chart *chart, const struct run *run,
                       int column, double (*bounds)[2])
 {
-    struct span span = span_of(run, column);
+    struct span span = span_of(run->record->iteration_count, column);
     double parts_s[PARTS], bound, below = 0;
     double all_s = span_parts(run, span, parts_s, &bound);
     bounds[0][0] = column;
@@ -101,7 +110,8 @@ void draw_efficiency(const struct run *run, FILE *out)
         draw_span(&chart, run, i, bounds + 2 * (ptrdiff_t)i);
         if (i % step == 0)
             chart_tick(&chart, false, i + 0.5,
-                       run->rows[span_of(run, i).first].head.iteration);
+                       run->rows[span_of(run->record->iteration_count, i).first]
+                           .head.iteration);
     }
     chart_line(&chart, CHART_CLASSES, bounds, 2 * count);
     chart_close(&chart);
@@ -223,8 +233,17 @@ static void draw_slot(const struct chart *chart, const struct run *run,
         eki_append(words, sizeof words, " to %s, %s in all",
                    eki_seconds(x[1]).text,
                    eki_seconds(run->slot_s[f][slot]).text);
-        chart_bar(chart, f, x, y, words);
+        chart_bar(chart, function_class(f), x, y, words);
     }
+}
+
+int function_class(int function)
+{
+    static const int classes[REPORT_FUNCTIONS] = {PART_TASKS, 12, 13,
+                                                  14,         15, 16};
+    return function < 0                   ? PART_TASKS
+           : function >= REPORT_FUNCTIONS ? PART_BUSIEST
+                                          : classes[function];
 }
 
 void draw_durations(const struct run *run, FILE *out)
@@ -243,9 +262,10 @@ void draw_durations(const struct run *run, FILE *out)
     key_open(out);
     for (int f = 0; f < run->record->function_count && f < REPORT_FUNCTIONS;
          f++)
-        key_add(out, f, false, function_name(run, f));
+        key_add(out, function_class(f), false, function_name(run, f));
     if (run->record->function_count > REPORT_FUNCTIONS)
-        key_add(out, REPORT_FUNCTIONS, false, "other functions");
+        key_add(out, function_class(REPORT_FUNCTIONS), false,
+                "other functions");
     key_close(out);
     chart_open(&chart, "Tasks by duration, on a logarithmic axis");
     for (int slot = first; slot <= last; slot++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The iterations of a record, and sums over them. */
-#include "report.h"
+#include "timeline.h"
 
 #include "verdicts.h"
 
@@ -23,9 +23,16 @@ const char *const part_words[PARTS] = {[PART_TASKS] = "in tasks",
                                            "waiting for the busiest worker",
                                        [PART_NOBODY] = "no worker in a task"};
 
+const char *run_collection(const struct run *run)
+{
+    return run->record ? run->record->shape.name : run->timeline->files.name;
+}
+
 const char *run_name(const struct run *run)
 {
     const char *slash = strrchr(run->path, '/');
+    if (!run->record)
+        return run_collection(run);
     return slash ? slash + 1 : run->path;
 }
 

@@ -108,7 +108,7 @@ static void list_runs(const struct run *runs, int count, struct table *table)
     for (int i = 0; i < count; i++) {
         const struct eki_verdict_run *verdict = &runs[i].verdict;
         table_add(table, "%s", run_name(&runs[i]));
-        table_add(table, "%s", runs[i].record->shape.name);
+        table_add(table, "%s", run_collection(&runs[i]));
         table_add(table, "%d", verdict->workers);
         table_add(table, "%" PRId64, runs[i].record->iteration_count);
         table_add(table, "%.5g", verdict->iteration_s);
@@ -203,8 +203,10 @@ static void write_figure(const struct section *section, const struct run *run,
     fprintf(out, "<figure>");
     if (has_others)
         fprintf(out, "<h3>%s</h3>", escaped(run_name(run)).text);
-    section->say(run, text, sizeof text);
-    fprintf(out, "<figcaption>%s</figcaption>\n", escaped(text).text);
+    if (section->say)
+        section->say(run, text, sizeof text);
+    if (section->say)
+        fprintf(out, "<figcaption>%s</figcaption>\n", escaped(text).text);
     if (section->draw)
         section->draw(run, out);
     section->list(run, &table);
@@ -238,35 +240,62 @@ static void write_head(const struct run *runs, int count, FILE *out)
     fprintf(out,
             "<header><h1>%s</h1><p>Collection %s, by ek-report %s</p>"
             "</header>\n<main%s>\n",
-            escaped(title).text, escaped(runs[0].record->shape.name).text,
+            escaped(title).text, escaped(run_collection(runs)).text,
             ek_version(), count > 1 ? " class=\"many\"" : "");
+}
+
+static bool has_record(const struct run *runs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (runs[i].record)
+            return true;
+    }
+    return false;
+}
+
+static void write_section(const struct section *section, const struct run *runs,
+                          int count, FILE *out)
+{
+    bool is_open = false;
+    for (int i = 0; i < count; i++) {
+        if (!section_fits(section, &runs[i]))
+            continue;
+        if (!is_open) {
+            fprintf(out,
+                    "<section aria-labelledby=\"%s\"%s><h2 "
+                    "id=\"%s\">%s</h2>\n",
+                    section->key,
+                    section->is_of_timeline ? " class=\"first\"" : "",
+                    section->key, section->title);
+            if (section->help[0])
+                fprintf(out, "<p class=\"help\">%s</p>\n", section->help);
+            fprintf(out, "<div class=\"row\">\n");
+        }
+        is_open = true;
+        write_figure(section, &runs[i], count > 1, out);
+    }
+    if (is_open)
+        fprintf(out, "</div></section>\n");
 }
 
 void write_page(const struct run *runs, int count, FILE *out)
 {
     struct table table;
     write_head(runs, count, out);
-    fprintf(out, "<section class=\"first\">\n<div class=\"row\">");
-    for (int i = 0; i < count; i++)
-        write_verdict(&runs[i], count > 1, out);
-    fprintf(out, "</div>\n");
-    if (count > 1) {
-        list_runs(runs, count, &table);
-        table_html(&table, out);
-        table_close(&table);
-    }
-    fprintf(out, "</section>\n");
-    for (int s = 0; s < section_count; s++) {
-        const struct section *section = &sections[s];
-        fprintf(out, "<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n",
-                section->key, section->key, section->title);
-        if (section->help[0])
-            fprintf(out, "<p class=\"help\">%s</p>\n", section->help);
-        fprintf(out, "<div class=\"row\">\n");
+    if (has_record(runs, count)) {
+        fprintf(out, "<section class=\"first\">\n<div class=\"row\">");
         for (int i = 0; i < count; i++)
-            write_figure(section, &runs[i], count > 1, out);
-        fprintf(out, "</div></section>\n");
+            write_verdict(&runs[i], count > 1, out);
+        fprintf(out, "</div>\n");
+        if (count > 1) {
+            list_runs(runs, count, &table);
+            table_html(&table, out);
+            table_close(&table);
+        }
+        fprintf(out, "</section>\n");
     }
+    for (int s = 0; s < section_count; s++)
+        write_section(&sections[s], runs, count, out);
     fprintf(out,
             "</main>\n<footer><p>%s</p></footer>\n<p id=\"tip\" "
             "role=\"status\"></p>\n<script>\n%s</script>\n</body>\n"
@@ -274,22 +303,37 @@ void write_page(const struct run *runs, int count, FILE *out)
             missing, page_js);
 }
 
+static void write_text_verdict(const struct run *run, FILE *out)
+{
+    char text[SAID_BYTES];
+    fprintf(out, "%s: ", run_name(run));
+    for (int k = 0; judge_run(run, k, text, sizeof text); k++)
+        fprintf(out, "%s%s\n", k > 0 ? "  " : "", text);
+    for (int b = 0; b < BADGES; b++) {
+        if (badge(run, b, text, sizeof text))
+            fprintf(out, "  %s\n", text);
+    }
+}
+
 void write_text(const struct run *runs, int count, FILE *out)
 {
     char text[SAID_BYTES];
     struct table table;
     for (int i = 0; i < count; i++) {
-        fprintf(out, "%s%s: ", i > 0 ? "\n" : "", run_name(&runs[i]));
-        for (int k = 0; judge_run(&runs[i], k, text, sizeof text); k++)
-            fprintf(out, "%s%s\n", k > 0 ? "  " : "", text);
-        for (int b = 0; b < BADGES; b++) {
-            if (badge(&runs[i], b, text, sizeof text))
-                fprintf(out, "  %s\n", text);
-        }
+        if (i > 0)
+            fputc('\n', out);
+        if (runs[i].record)
+            write_text_verdict(&runs[i], out);
         for (int s = 0; s < section_count; s++) {
+            if (!section_fits(&sections[s], &runs[i]))
+                continue;
             text[0] = '\0';
-            sections[s].say(&runs[i], text, sizeof text);
+            if (sections[s].say)
+                sections[s].say(&runs[i], text, sizeof text);
             fprintf(out, "\n%s\n%s\n", sections[s].title, text);
+            /* Its table is too long for a terminal. */
+            if (sections[s].is_of_timeline && sections[s].draw)
+                continue;
             sections[s].list(&runs[i], &table);
             if (table.count > 0)
                 table_text(&table, out);
@@ -298,22 +342,29 @@ void write_text(const struct run *runs, int count, FILE *out)
     }
 }
 
+static void write_csv_table(struct table *table, const struct run *run,
+                            FILE *out)
+{
+    table_csv(table, run_name(run), out);
+    table_close(table);
+}
+
 void write_csv(const struct run *runs, int count, FILE *out)
 {
     struct table table;
     table_csv_head(out);
     for (int i = 0; i < count; i++) {
-        const char *name = run_name(&runs[i]);
-        list_runs(&runs[i], 1, &table);
-        table_csv(&table, name, out);
-        table_close(&table);
-        list_losses(&runs[i], &table);
-        table_csv(&table, name, out);
-        table_close(&table);
+        if (runs[i].record) {
+            list_runs(&runs[i], 1, &table);
+            write_csv_table(&table, &runs[i], out);
+            list_losses(&runs[i], &table);
+            write_csv_table(&table, &runs[i], out);
+        }
         for (int s = 0; s < section_count; s++) {
+            if (!section_fits(&sections[s], &runs[i]))
+                continue;
             sections[s].list(&runs[i], &table);
-            table_csv(&table, name, out);
-            table_close(&table);
+            write_csv_table(&table, &runs[i], out);
         }
     }
 }

@@ -16,7 +16,7 @@
 #include "report/verdict.h"
 
 enum {
-    REPORT_FILES = 32,    /* on a command line */
+    REPORT_FILES = 1024,  /* on a command line */
     REPORT_GROUPS = 64,   /* of workers, at most */
     REPORT_COLUMNS = 100, /* of iterations, at most */
     REPORT_FUNCTIONS = 6, /* with a colour each; others share one */
@@ -28,8 +28,8 @@ struct arguments {
     const char *files[REPORT_FILES]; /* in their order */
     int file_count;
     bool has_compare, has_text, has_csv;
-    int64_t iteration; /* -1: the last */
-    const char *output, *machine;
+    int64_t iteration; /* -1: the last; of a timeline all */
+    const char *output, *machine, *perfetto, *otf2;
     double simulate_s; /* that simulations may take; 0: none */
 };
 
@@ -126,9 +126,12 @@ struct simulated {
     double makespan_s, efficiency, bound_s;
 };
 
+struct timeline;
+
 struct run {
     const char *path;
-    struct eki_record *record;
+    struct eki_record *record;  /* NULL: there is only a timeline */
+    struct timeline *timeline;  /* NULL: none */
     int *rank_of;               /* [workers] */
     struct iteration_row *rows; /* [record->iteration_count] */
     int64_t chosen;             /* a row */
@@ -167,8 +170,11 @@ void gather_end(struct run *run);
 /* The parts of an iteration by its table. */
 void fill_figures(const struct run *run, struct iteration_row *row);
 void gather_free(struct run *run);
-/* Its name, without folders. */
+/* Its name, without folders; that of its collection. */
 const char *run_name(const struct run *run);
+const char *run_collection(const struct run *run);
+/* The same colour for a function wherever it stands. */
+int function_class(int function);
 /* Run ek-sim over numbers of cores. */
 void simulate_run(const struct arguments *arguments, struct run *run);
 
@@ -209,14 +215,18 @@ struct escaped escaped(const char *text);
 
 /* A part of the page. */
 struct section {
+    bool is_of_timeline;
     const char *key, *title;
     const char *help; /* how to read it */
+    /* NULL: nothing. */
     void (*say)(const struct run *run, char *text, size_t bytes);
     void (*draw)(const struct run *run, FILE *out); /* NULL: a table only */
     void (*list)(const struct run *run, struct table *table);
 };
 extern const struct section sections[];
 extern const int section_count;
+/* Whether there is something for it. */
+bool section_fits(const struct section *section, const struct run *run);
 
 void draw_efficiency(const struct run *run, FILE *out);
 void draw_loads(const struct run *run, FILE *out);
@@ -229,7 +239,9 @@ struct span {
     int64_t first, last;
 };
 int span_count(const struct run *run);
-struct span span_of(const struct run *run, int column);
+/* Of COUNT iterations. */
+struct span span_of(int64_t count, int column);
+int column_of(int64_t count, int64_t k);
 /* Sums of its parts and of all of them; the bound as a part of that. */
 double span_parts(const struct run *run, struct span span,
                   double parts_s[PARTS], double *bound);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each section says of a run, and its table. */
-#include "report.h"
+#include "timeline.h"
 
 #include "task/task.h"
 
@@ -47,7 +47,7 @@ static void say_efficiency(const struct run *run, char *text, size_t bytes)
 
 static void list_span(const struct run *run, int column, struct table *table)
 {
-    struct span span = span_of(run, column);
+    struct span span = span_of(run->record->iteration_count, column);
     struct iteration_row sum = {.largest_s = 0};
     const struct iteration_row *first = &run->rows[span.first];
     double parts_s[PARTS], bound, mean_s = 0;
@@ -292,22 +292,39 @@ static void list_simulated(const struct run *run, struct table *table)
 }
 
 const struct section sections[] = {
-    {"efficiency", "Where did the time go?",
+    {false, "efficiency", "Where did the time go?",
      "A bar is an iteration: the time of all workers, by what they did.",
      say_efficiency, draw_efficiency, list_efficiency},
-    {"load", "Is the load even?",
+    {true, "timeline", "Who did what, and when?",
+     "A place has the color of what took most of its time. Pointer and arrow "
+     "keys tell of rows and of the longest stretches.",
+     say_timeline, draw_timeline, list_timeline},
+    {true, "states", "What did each worker do?", "", say_states, NULL,
+     list_states},
+    {true, "iterations", "What did all do in each iteration?",
+     "Seconds of all workers, from the end of the iteration before until its "
+     "end.",
+     NULL, NULL, list_state_iterations},
+    {false, "load", "Is the load even?",
      "Above the target a worker has too much. A rebalance aims at the target; "
      "without steals, an iteration ends with the highest mark.",
      say_loads, draw_loads, list_loads},
-    {"durations", "How long are tasks?",
+    {false, "durations", "How long are tasks?",
      "A task right of the share of a worker keeps all others waiting.",
      say_durations, draw_durations, list_durations},
-    {"longest", "Which are the longest?", "", say_longest, NULL, list_longest},
-    {"homes", "Who ran whose tasks?",
+    {false, "longest", "Which are the longest?", "", say_longest, NULL,
+     list_longest},
+    {false, "homes", "Who ran whose tasks?",
      "A mark beside the diagonal is work that moved; the stronger, the more.",
      say_homes, draw_homes, list_homes},
-    {"cores", "If you had more cores?",
+    {false, "cores", "If you had more cores?",
      "ek-sim runs these tasks on a simulated machine, with each policy.",
      say_simulated, draw_simulated, list_simulated},
 };
 const int section_count = sizeof sections / sizeof *sections;
+
+bool section_fits(const struct section *section, const struct run *run)
+{
+    return section->is_of_timeline ? run->timeline != NULL
+                                   : run->record != NULL;
+}
