@@ -89,6 +89,23 @@ grep -q '1 ran on another worker than the last time, by the restore (centralized
     fail "moved: $(cat out)"
 grep -q '^run.ekr: Workers were without tasks for 30 % of the time' out || fail "verdict: $(cat out)"
 
+# What newer records tell, too: MPI, who set policies, payloads of long tasks.
+awk 'NR == 1 { print "EKRECORD 5"; next }
+    /^rank 1/ { print; print "about Open MPI v4 with MPI_THREAD_SINGLE; polling"
+        print "about restore=retain (EVENKEEL_RESTORE), steal=random (default)"; next }
+    /^task 2199023255555 / { print $1, $2, $3, $4, "y", 0, "07000000ffffffff"; next }
+    /^task/ { print $0, 0; next } { print }' text >told
+"$ek_record" binary told told.ekr || fail 'no record that tells more'
+run 0 --csv --simulate 0 told.ekr
+is longest 0 payload '7 -1'
+is longest 1 payload ''
+run 0 --text --simulate 0 told.ekr
+for badge in 'Open MPI v4' '(EVENKEEL_RESTORE)' 'steal random (default)'; do
+    grep -qF "$badge" out || fail "no $badge: $(cat out)"
+done
+run 0 --simulate 0 told.ekr
+grep -q 'older version' out && fail 'a new record is called old'
+
 # A table of the report, with what a record does not know.
 {
     printf 'collection\titeration\twall_s\twork_s\toverhead_s\tsearch_s\tend_s\tstart_s\tlate_s\tdata_wait_s\ttile_wait_s\trestore_s\toutside_s\tcpu_s\tstarved_s\tstarved_in_tasks_s\tstarved_idle_s\tefficiency\tspeed\tbound\timbalance\ttasks\tlargest_task_s\tcores\tslowest_rank\tlatest_rank\n'

@@ -79,8 +79,12 @@ double slot_s(int slot)
 }
 
 /* Among the longest, by length. */
-static void add_longest(struct run *run, const struct eki_record_task *task)
+static void add_longest(struct run *run,
+                        const struct eki_record_iteration *iteration, int64_t k)
 {
+    const struct eki_record_task *task = &iteration->tasks[k];
+    const struct eki_record_payload *payload =
+        eki_record_payload_of(iteration, k);
     int at = run->longest_count;
     if (at == REPORT_LONGEST &&
         run->longest[at - 1].task.duration_ns >= task->duration_ns)
@@ -90,6 +94,8 @@ static void add_longest(struct run *run, const struct eki_record_task *task)
          at--)
         run->longest[at] = run->longest[at - 1];
     run->longest[at] = (struct long_task){.task = *task};
+    if (payload)
+        run->longest[at].payload = *payload;
     run->longest_count += run->longest_count < REPORT_LONGEST;
 }
 
@@ -119,7 +125,7 @@ static void add_chosen(struct run *run,
         run->slot_s[function][slot] += task_s;
         run->timed++;
         run->timed_s += task_s;
-        add_longest(run, task);
+        add_longest(run, iteration, k);
         add_home(run, task);
     }
     run->spawns = iteration->family_count > 0;

@@ -11,6 +11,33 @@
 #define SAID_BYTES 1500
 #define UNKNOWN_LEAST 0.05 /* of the time, to be told */
 
+/* What the words about the job say of an option behind its value: who has set
+ * it. */
+static void append_origin(const struct run *run, const char *option, char *text,
+                          size_t bytes)
+{
+    const char *at = run->record->about;
+    while (at && (at = strstr(at, option)) != NULL && at[strlen(option)] != '=')
+        at++;
+    at = at ? strstr(at, " (") : NULL;
+    if (at)
+        eki_append(text, bytes, "%.*s", (int)strcspn(at, ")") + 1, at);
+}
+
+/* Its first words, up to the thread level; false: not known. */
+static bool append_mpi(const struct run *run, char *text, size_t bytes)
+{
+    const char *about = run->record->about;
+    const char *end = about ? strstr(about, " with MPI_THREAD_") : NULL;
+    if (!end)
+        return false;
+    const char *at = end;
+    while (at > about && at[-1] != '\n')
+        at--;
+    eki_append(text, bytes, "%.*s", (int)(end - at), at);
+    return true;
+}
+
 /* Policies of the iterations, each with how many had it. */
 static void append_policies(const struct run *run, const char *option,
                             size_t offset, char *text, size_t bytes)
@@ -35,6 +62,7 @@ static void append_policies(const struct run *run, const char *option,
             eki_append(text, bytes, " (%" PRId64 ")", counts[i]);
         separator = ", ";
     }
+    append_origin(run, option, text, bytes);
 }
 
 static void append_number(int64_t number, const char *what, char *text,
@@ -49,6 +77,7 @@ enum {
     BADGE_ITERATIONS,
     BADGE_RESTORE,
     BADGE_STEAL,
+    BADGE_MPI,
     BADGE_BUSY,
     BADGE_HELD,
     BADGES
@@ -83,6 +112,8 @@ static bool badge(const struct run *run, int i, char *text, size_t bytes)
         append_policies(run, "steal", offsetof(struct eki_record_head, steal),
                         text, bytes);
         return true;
+    case BADGE_MPI:
+        return append_mpi(run, text, bytes);
     case BADGE_BUSY:
         eki_append(text, bytes, "machine was busy: %.0f %%",
                    100 * eki_verdict_busy(&run->verdict));
@@ -96,8 +127,8 @@ static bool badge(const struct run *run, int i, char *text, size_t bytes)
 }
 
 static const char missing[] =
-    "Neither a record nor a report says which MPI library ran, or whether a "
-    "policy was set by the program, by the environment or by default.";
+    "This record is of an older version: it does not say which MPI library "
+    "ran, who set a policy, and what payloads the longest tasks had.";
 
 /* Runs in rows. */
 static void list_runs(const struct run *runs, int count, struct table *table)
@@ -253,6 +284,16 @@ static bool has_record(const struct run *runs, int count)
     return false;
 }
 
+/* Whether a record lacks what newer ones tell. */
+static bool is_old(const struct run *runs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (runs[i].record && !runs[i].record->about)
+            return true;
+    }
+    return false;
+}
+
 static void write_section(const struct section *section, const struct run *runs,
                           int count, FILE *out)
 {
@@ -296,11 +337,13 @@ void write_page(const struct run *runs, int count, FILE *out)
     }
     for (int s = 0; s < section_count; s++)
         write_section(&sections[s], runs, count, out);
+    fprintf(out, "</main>\n");
+    if (is_old(runs, count))
+        fprintf(out, "<footer><p>%s</p></footer>\n", missing);
     fprintf(out,
-            "</main>\n<footer><p>%s</p></footer>\n<p id=\"tip\" "
-            "role=\"status\"></p>\n<script>\n%s</script>\n</body>\n"
-            "</html>\n",
-            missing, page_js);
+            "<p id=\"tip\" role=\"status\"></p>\n<script>\n%s</script>\n"
+            "</body>\n</html>\n",
+            page_js);
 }
 
 static void write_text_verdict(const struct run *run, FILE *out)

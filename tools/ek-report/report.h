@@ -95,6 +95,7 @@ struct iteration_row {
 };
 
 struct long_task {
+    struct eki_record_payload payload; /* of no bytes: not known */
     struct eki_record_task task;
     double *seconds; /* [count] of iterations in which it took time, sorted */
     double median_s;

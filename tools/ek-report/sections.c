@@ -209,11 +209,33 @@ static void say_longest(const struct run *run, char *text, size_t bytes)
                run->now.iteration);
 }
 
+struct words {
+    char text[3 * EKI_PAYLOAD_MOST];
+};
+
+/* A payload as numbers of four bytes each, if they are small, else as bytes. */
+static struct words payload_text(const struct eki_record_payload *payload)
+{
+    struct words words = {""};
+    bool is_small = payload->bytes % 4 == 0;
+    for (int i = 0; i + 4 <= payload->bytes; i += 4) {
+        int32_t number = (int32_t)eki_get(payload->data + i, 4);
+        is_small = is_small && number > -1000000 && number < 1000000;
+    }
+    for (int i = 0; is_small && i < payload->bytes; i += 4)
+        eki_append(words.text, sizeof words.text, "%s%" PRId32,
+                   i > 0 ? " " : "", (int32_t)eki_get(payload->data + i, 4));
+    for (int i = 0; !is_small && i < payload->bytes; i++)
+        eki_append(words.text, sizeof words.text, "%s%02x",
+                   i > 0 && i % 8 == 0 ? " " : "", payload->data[i]);
+    return words;
+}
+
 static void list_longest(const struct run *run, struct table *table)
 {
     table_open(table, "longest", "Ten longest tasks",
                "id|function|home|number|ran on|took/us|least/us|median/us|"
-               "longest/us|iterations|held up|input/B|result/B");
+               "longest/us|iterations|held up|input/B|result/B|payload");
     for (int i = 0; i < run->longest_count; i++) {
         const struct long_task *longest = &run->longest[i];
         const struct eki_record_task *task = &longest->task;
@@ -230,6 +252,7 @@ static void list_longest(const struct run *run, struct table *table)
         table_add(table, "%s", task->flags & EKI_RECORD_HELD ? "yes" : "no");
         table_add(table, "%" PRIu32, task->input_bytes);
         table_add(table, "%" PRIu32, task->result_bytes);
+        table_add(table, "%s", payload_text(&longest->payload).text);
     }
 }
 
