@@ -11,17 +11,24 @@
 #define SAID_BYTES 1500
 #define UNKNOWN_LEAST 0.05 /* of the time, to be told */
 
-/* What the words about the job say of an option behind its value: who has set
- * it. */
-static void append_origin(const struct run *run, const char *option, char *text,
-                          size_t bytes)
+/* Who has set an option, of which USED was seen: the words about the job say
+ * "steal=random (default)", but a program may change that later, where no
+ * variable of the environment wins. */
+static void append_origin(const struct run *run, const char *option,
+                          const char *used, char *text, size_t bytes)
 {
+    char value[64];
     const char *at = run->record->about;
-    while (at && (at = strstr(at, option)) != NULL && at[strlen(option)] != '=')
-        at++;
-    at = at ? strstr(at, " (") : NULL;
-    if (at)
-        eki_append(text, bytes, "%.*s", (int)strcspn(at, ")") + 1, at);
+    snprintf(value, sizeof value, "%s=", option);
+    at = at ? strstr(at, value) : NULL;
+    const char *origin = at ? strstr(at, " (") : NULL;
+    if (!origin)
+        return;
+    eki_append(value, sizeof value, "%s (", used);
+    bool is_so = strncmp(at, value, strlen(value)) == 0 ||
+                 strncmp(origin + 2, "EVENKEEL_", 9) == 0;
+    eki_append(text, bytes, "%.*s", is_so ? (int)strcspn(origin, ")") + 1 : 10,
+               is_so ? origin : " (program)");
 }
 
 /* Its first words, up to the thread level; false: not known. */
@@ -46,7 +53,7 @@ static void append_policies(const struct run *run, const char *option,
         VALUES = 64
     };
     int64_t counts[VALUES] = {0}, count = run->record->iteration_count;
-    const char *separator = " ";
+    const char *separator = " ", *used = "";
     for (int64_t k = 0; k < count; k++) {
         int value;
         memcpy(&value, (const char *)&run->rows[k].head + offset, sizeof value);
@@ -61,8 +68,9 @@ static void append_policies(const struct run *run, const char *option,
         if (counts[i] < count)
             eki_append(text, bytes, " (%" PRId64 ")", counts[i]);
         separator = ", ";
+        used = !name ? used : used[0] ? "several" : name;
     }
-    append_origin(run, option, text, bytes);
+    append_origin(run, option, used, text, bytes);
 }
 
 static void append_number(int64_t number, const char *what, char *text,
