@@ -104,7 +104,7 @@ static struct eki_setup setup_of(const ek_collection *tasks)
         .seed = (uint64_t)options->seed,
         .stall_ns = tasks->lookout.look.stall_ns,
         .is_checked = is_checked(options),
-        .is_watched = options->status != 0,
+        .watch_ns = options->status != 0 ? EKI_HEADWAY_NS : 0,
         .has_homes = options->data == EKI_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not

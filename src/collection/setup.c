@@ -61,7 +61,9 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
     if (strcmp(option, "stall_ms") == 0 || strcmp(option, "status") == 0) {
         eki_lookout_set(&tasks->lookout, &tasks->settings.options);
         tasks->engine->setup.stall_ns = tasks->lookout.look.stall_ns;
-        eki_engine_watch(tasks->engine, tasks->settings.options.status != 0);
+        eki_engine_watch(tasks->engine, tasks->settings.options.status != 0
+                                            ? EKI_HEADWAY_NS
+                                            : 0);
     }
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);

@@ -72,13 +72,14 @@ struct eki_setup {
     bool has_homes; /* a task may have a home besides that of its id */
     uint64_t seed;
     uint64_t stall_ns;
-    bool is_checked;  /* option check: calls of tasks are looked at */
-    bool is_watched;  /* option status: headway.h */
-    bool has_counter; /* EK_STEAL_COUNTER may come: 160 bytes for each rank */
-    int check_words;  /* of others, that one step may look at for the end */
-    uint64_t hold_ns; /* to hand long tasks over, however short they are; 0: as
-                         is good for time */
-    bool lines_up;    /* seeds are lined up, however short or few they are */
+    bool is_checked;   /* option check: calls of tasks are looked at */
+    uint64_t watch_ns; /* option status: servers tell how far their nodes are so
+                          often (headway.h); 0: nobody watches */
+    bool has_counter;  /* EK_STEAL_COUNTER may come: 160 bytes for each rank */
+    int check_words;   /* of others, that one step may look at for the end */
+    uint64_t hold_ns;  /* to hand long tasks over, however short they are; 0: as
+                          is good for time */
+    bool lines_up;     /* seeds are lined up, however short or few they are */
     /* Whoever has nothing to do pauses for PAUSE_NS at most; else: as is good
      * for time. */
     bool has_pause;

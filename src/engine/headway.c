@@ -26,12 +26,12 @@ void eki_headway_enter(struct eki_engine *engine)
     atomic_store_explicit(&words->made, created, memory_order_relaxed);
 }
 
-void eki_engine_watch(struct eki_engine *engine, bool is_watched)
+void eki_engine_watch(struct eki_engine *engine, uint64_t watch_ns)
 {
     struct eki_rank_words *words =
         &engine->rank_words[engine->topology->node_index];
     uint64_t executed, created;
-    engine->setup.is_watched = is_watched;
+    engine->setup.watch_ns = watch_ns;
     sum_up(engine, &executed, &created);
     /* How many tasks the last process had is not known: none.  relaxed: as
      * above. */

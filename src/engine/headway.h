@@ -6,7 +6,7 @@
  * While somebody does, workers store their sums in each step, and not only when
  * they run out of tasks.  Rank 0 sees those of its node.  The lowest rank of
  * each other node tells its parent in the tree of nodes (wave.h), with what it
- * has heard itself, each EKI_HEADWAY_NS.
+ * has heard itself, now and then.
  */
 #ifndef EKI_ENGINE_HEADWAY_H
 #define EKI_ENGINE_HEADWAY_H
@@ -16,6 +16,7 @@
 struct eki_engine;
 struct ek_worker;
 
+/* So often. */
 #define EKI_HEADWAY_NS UINT64_C(250000000)
 
 /* Of ranks that are in the process. */
@@ -35,7 +36,7 @@ void eki_headway_add(struct eki_headway *sum, const struct eki_headway *other);
 /* What is left takes so long, about; below 0: not known. */
 double eki_headway_left_s(const struct eki_headway *headway, double elapsed_s);
 /* Somebody watches from the next process on, or no more; outside of phases. */
-void eki_engine_watch(struct eki_engine *engine, bool is_watched);
+void eki_engine_watch(struct eki_engine *engine, uint64_t watch_ns);
 /* A process is entered: note what there was before. */
 EKI_COLD void eki_headway_enter(struct eki_engine *engine);
 /* In each step of a worker. */

@@ -8,7 +8,7 @@
 static uint8_t duties_of(const struct eki_engine *engine)
 {
     int duties = eki_pinned_has_any(&engine->pinned) ? EKI_DUTY_PINNED : 0;
-    duties |= engine->setup.is_watched ? EKI_DUTY_STORE : 0;
+    duties |= engine->setup.watch_ns ? EKI_DUTY_STORE : 0;
     duties |= engine->is_traced ? EKI_DUTY_NOTE : 0;
     return (uint8_t)duties;
 }
@@ -274,7 +274,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         eki_set_mismatch(engine);
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->absent, workers, memory_order_relaxed);
-    if (EKI_UNLIKELY(engine->setup.is_watched) &&
+    if (EKI_UNLIKELY(engine->setup.watch_ns) &&
         phase->kind == EKI_PHASE_PROCESS)
         eki_headway_enter(engine);
     for (int here = 0; here < workers; here++)

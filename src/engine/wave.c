@@ -216,20 +216,19 @@ static bool send_here(struct eki_engine *engine, int node)
                              engine->waves.voted, 0);
 }
 
-/* Tell the parent how far this node is, and what is below it. */
+/* Tell the parent how far this node is, and what is below it.  A server that is
+ * stepped seldom leaves its buffers to others in every second step. */
 static void tell_headway(struct eki_engine *engine, uint64_t now)
 {
     struct eki_waves *waves = &engine->waves;
-    if (eki_ns_since(waves->told_at, now) >= EKI_HEADWAY_NS) {
-        struct eki_headway sum = eki_headway_here(engine);
-        for (int i = 0; i < waves->children; i++)
-            eki_headway_add(&sum, &waves->heard[i]);
-        if (send_to_node(engine, EKI_KIND_HEADWAY, waves->parent, &sum,
-                         sizeof sum))
-            waves->told_at = now;
-    }
-    if (waves->probe_at > waves->told_at + EKI_HEADWAY_NS)
-        waves->probe_at = waves->told_at + EKI_HEADWAY_NS;
+    struct eki_headway sum = eki_headway_here(engine);
+    waves->may_tell = !waves->may_tell;
+    if (waves->may_tell)
+        return;
+    for (int i = 0; i < waves->children; i++)
+        eki_headway_add(&sum, &waves->heard[i]);
+    if (send_to_node(engine, EKI_KIND_HEADWAY, waves->parent, &sum, sizeof sum))
+        waves->tell_at = now + engine->setup.watch_ns;
 }
 
 /* Ask neighbors of whom nothing has come for long whether they are there, and
@@ -250,16 +249,15 @@ static void ask_neighbors(struct eki_engine *engine, uint64_t now)
             send_to_node(engine, EKI_KIND_PROBE, neighbor->node, NULL, 0))
             neighbor->probed = now;
     }
-    if (EKI_UNLIKELY(engine->setup.is_watched) && waves->parent >= 0 &&
-        engine->kind == EKI_PHASE_PROCESS)
-        tell_headway(engine, now);
 }
 
 static bool enter_waves(struct eki_protocol *protocol,
                         const struct eki_phase *phase, uint64_t now)
 {
     struct eki_waves *waves = (struct eki_waves *)protocol;
-    (void)phase;
+    uint64_t watch_ns = phase->kind == EKI_PHASE_PROCESS && waves->parent >= 0
+                            ? protocol->engine->setup.watch_ns
+                            : 0;
     waves->wave = 0;
     waves->voted = waves->forwarded = false;
     waves->stop_next = 0;
@@ -268,7 +266,8 @@ static bool enter_waves(struct eki_protocol *protocol,
     waves->stall_told = false;
     waves->unchanged_since = now;
     waves->still_waves = 0;
-    waves->probe_at = waves->told_at = now;
+    waves->probe_at = now;
+    waves->tell_at = watch_ns ? now + watch_ns : UINT64_MAX;
     memset(waves->heard, 0, sizeof waves->heard);
     for (int i = 0; i < waves->neighbor_count; i++) {
         int node = waves->neighbors[i].node;
@@ -346,6 +345,8 @@ static void step_waves(struct eki_protocol *protocol, uint64_t now)
         pass_verdict(engine, now);
     if (!waves->voted && !waves->forwarded && waves->verdict_next < 0)
         vote_for_node(engine, now);
+    if (EKI_UNLIKELY(now >= waves->tell_at))
+        tell_headway(engine, now);
 }
 
 static const struct eki_verb wave_verbs[] = {

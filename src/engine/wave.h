@@ -76,7 +76,8 @@ struct eki_waves {
     int neighbor_count;
     uint64_t probe_at;           /* look at them then */
     struct eki_headway heard[2]; /* of the children's subtrees */
-    uint64_t told_at;            /* when this node has told its own */
+    uint64_t tell_at; /* how far this node is, in every second step from then */
+    bool may_tell;    /* ... not in this one */
 };
 
 enum {

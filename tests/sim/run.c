@@ -303,6 +303,8 @@ static void set_up(struct explore *explore,
                    .seed = scenario->seed,
                    .has_counter = true,
                    .check_words = scenario->check_words,
+                   /* No draw of its own, which would move all others. */
+                   .watch_ns = scenario->check_words == 3 ? 300000 : 0,
                    .lines_up = scenario->seed % 2 == 0,
                    /* For some messages to travel in. */
                    .hold_ns =

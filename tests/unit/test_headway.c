@@ -3,12 +3,16 @@
 #include "engine/look.h"
 #include "lone.h"
 
+enum {
+    WATCH_NS = 10000
+};
+
 /* RANK of four, a node each: 1 and 2 are children of 0, and 3 of 1. */
-static void begin(struct lone *lone, int rank, int seeds)
+static void begin(struct lone *lone, int rank, int seeds, uint64_t watch_ns)
 {
     static const int workers[4] = {1, 1, 1, 1}, nodes[4] = {0, 1, 2, 3};
     lone_open_job(lone, rank, 4, workers, nodes);
-    lone->setup.is_watched = true;
+    lone->setup.watch_ns = watch_ns;
     lone_make(lone);
     lone_seed(lone, seeds, 10);
     lone_enter(lone, EKI_PHASE_PROCESS, EK_STEAL_NONE);
@@ -16,7 +20,7 @@ static void begin(struct lone *lone, int rank, int seeds)
 
 static void tasks_are_seen_from_step_to_step(struct lone *lone)
 {
-    begin(lone, 1, 3);
+    begin(lone, 1, 3, WATCH_NS);
     CHECK_EQ_INT(lone_step(lone), EKI_STEP_RUN);
     struct eki_headway seen = eki_headway_here(lone->engine);
     CHECK_EQ_INT(seen.done, 0);
@@ -60,13 +64,13 @@ static struct eki_headway *hear(struct lone *lone, int node)
 
 static void subtree_is_told_now_and_then(struct lone *lone)
 {
-    begin(lone, 1, 3);
+    begin(lone, 1, 3, WATCH_NS);
     lone_step(lone);
     hear(lone, 3);
     lone_serve(lone);
     CHECK_EQ_INT(lone->sent_count, 0);
     for (int times = 1; times <= 2; times++) {
-        lone->now += EKI_HEADWAY_NS;
+        lone->now += WATCH_NS;
         lone_serve(lone);
         lone_serve(lone);
         CHECK_EQ_INT(lone_count(lone, EKI_KIND_HEADWAY), times);
@@ -82,17 +86,17 @@ static void subtree_is_told_now_and_then(struct lone *lone)
 
 static void nobody_tells_unwatched(struct lone *lone)
 {
-    begin(lone, 1, 3);
+    begin(lone, 1, 3, 0);
     lone_step(lone);
-    eki_engine_watch(lone->engine, false);
-    lone->now += 2 * EKI_HEADWAY_NS;
+    lone->now += 2 * WATCH_NS;
+    lone_serve(lone);
     lone_serve(lone);
     CHECK_EQ_INT(lone_count(lone, EKI_KIND_HEADWAY), 0);
 }
 
 static void senseless_counts_are_refused(struct lone *lone)
 {
-    begin(lone, 0, 1);
+    begin(lone, 0, 1, WATCH_NS);
     hear(lone, 1);
     CHECK(!lone_refuses(lone));
     hear(lone, 2)->slowest = 4;
@@ -119,7 +123,7 @@ static void time_left_is_that_of_the_work_left(void)
 
 static void line_names_all_in_one(struct lone *lone)
 {
-    begin(lone, 0, 1);
+    begin(lone, 0, 1, WATCH_NS);
     struct eki_look look = {
         .name = "fock", .iteration = 12, .engine = lone->engine};
     struct eki_headway all = {.done = 5160,
