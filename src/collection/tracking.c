@@ -22,7 +22,8 @@ struct eki_tracking {
     int64_t offset; /* from this host's clock to that of the first */
     uint64_t error;
     uint64_t compared; /* when */
-    bool has_failed;
+    char failure[600]; /* why this rank has none; empty: it has, or may */
+    bool is_told;
 };
 
 static ek_status compare_clocks(ek_collection *tasks)
@@ -68,12 +69,26 @@ static void write_clock(const struct eki_tracking *tracking)
     eki_timeline_clock(tracking->timeline, &clock);
 }
 
+static void note_failure(struct eki_tracking *tracking, const char *why)
+{
+    if (why && !*tracking->failure)
+        snprintf(tracking->failure, sizeof tracking->failure, "%s", why);
+}
+
+static void say_failure(const ek_collection *tasks)
+{
+    eki_log(EK_LEVEL_WARN, tasks->fabric->rank, tasks->fabric->size, "timeline",
+            "%s; the timeline of this rank stops",
+            tasks->parts.tracking->failure);
+}
+
 static void close_timeline(struct eki_tracking *tracking, uint64_t now)
 {
     if (!tracking->timeline)
         return;
     write_clock(tracking);
-    eki_timeline_close(&tracking->timeline, now);
+    if (eki_timeline_close(&tracking->timeline, now) != EK_OK)
+        note_failure(tracking, ek_error_message());
 }
 
 static void open_timeline(ek_collection *tasks, const char *folder,
@@ -97,9 +112,7 @@ static void open_timeline(ek_collection *tasks, const char *folder,
         write_clock(tracking);
         return;
     }
-    eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "timeline",
-            "%s; there is no timeline", ek_error_message());
-    tracking->has_failed = true;
+    note_failure(tracking, ek_error_message());
 }
 
 /* Give the tracks to their workers and server, or take them. */
@@ -120,7 +133,7 @@ void eki_tracking_call(ek_collection *tasks)
         eki_settings_timeline(&tasks->settings, tasks->iteration);
     uint64_t now = tasks->lookout.entered_ns;
     bool was_on = tracking->timeline && tracking->timeline->is_on;
-    if (tracking->has_failed)
+    if (*tracking->failure)
         return;
     if (folder && tracking->folder && strcmp(folder, tracking->folder) != 0)
         close_timeline(tracking, now);
@@ -133,7 +146,7 @@ void eki_tracking_call(ek_collection *tasks)
     else if (!folder && was_on)
         eki_timeline_stop(tracking->timeline, now);
     bool is_on = folder && tracking->timeline &&
-                 !eki_timeline_has_failed(tracking->timeline);
+                 !eki_timeline_failure(tracking->timeline);
     if (is_on)
         for (int f = tracking->timeline->functions;
              f < tasks->engine->function_count; f++)
@@ -149,16 +162,23 @@ void eki_tracking_restored(ek_collection *tasks)
         eki_timeline_all(timeline, EKI_EVENT_RESTORE, eki_clock_ns());
 }
 
-/* The longest stay of a rank; collective. */
+/* The longest stay of a rank; of those that have failed since the last time one
+ * says so.  Collective. */
 static ek_status share_stay(ek_collection *tasks, uint64_t left,
                             uint64_t *longest)
 {
-    double most[2] = {(double)(left - tasks->engine->entered_ns),
-                      (double)(left - tasks->parts.tracking->compared) * 1e-9};
-    *longest = 0;
-    EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 2));
+    struct eki_tracking *tracking = tasks->parts.tracking;
+    double mine = *tracking->failure && !tracking->is_told
+                      ? tasks->fabric->size - tasks->fabric->rank
+                      : 0;
+    double most[3] = {(double)(left - tasks->engine->entered_ns), mine,
+                      (double)(left - tracking->compared) * 1e-9};
+    EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 3));
     *longest = (uint64_t)(most[0] + 0.5);
-    return most[1] > COMPARED_S && !eki_fabric_mpi_is_one_host(tasks->fabric)
+    if (mine > 0 && mine == most[1])
+        say_failure(tasks);
+    tracking->is_told |= mine > 0;
+    return most[2] > COMPARED_S && !eki_fabric_mpi_is_one_host(tasks->fabric)
                ? compare_clocks(tasks)
                : EK_OK;
 }
@@ -178,6 +198,8 @@ ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
     ek_status shared = EK_OK;
     if (!eki_settings_timeline(&tasks->settings, tasks->iteration))
         return EK_OK;
+    if (timeline)
+        note_failure(tracking, eki_timeline_failure(timeline));
     if (status != EK_ERR_ARG && status != EK_ERR_MPI)
         shared = share_stay(tasks, left, &iteration.longest);
     if (!timeline || !timeline->is_on)
@@ -194,8 +216,12 @@ ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
 
 void eki_tracking_close(ek_collection *tasks)
 {
-    if (tasks->parts.tracking)
-        close_timeline(tasks->parts.tracking, eki_clock_ns());
-    eki_free(tasks->parts.tracking);
+    struct eki_tracking *tracking = tasks->parts.tracking;
+    if (!tracking)
+        return;
+    close_timeline(tracking, eki_clock_ns());
+    if (*tracking->failure && !tracking->is_told)
+        say_failure(tasks);
+    eki_free(tracking);
     tasks->parts.tracking = NULL;
 }

@@ -27,8 +27,8 @@ enum {
     EKI_TIMELINE_HEAD_HOST = 112,   /* name, may be empty */
     EKI_TIMELINE_HEAD = 176,
 
-    /* Bodies.  A clock: what rank 0's clock says at AT is AT + OFFSET (signed),
-     * give or take ERROR. */
+    /* Bodies.  A clock: what that of rank 0's host says at AT is AT + OFFSET
+     * (signed), give or take ERROR; of rank 0, too. */
     EKI_TIMELINE_CLOCK_AT = 0,
     EKI_TIMELINE_CLOCK_OFFSET = 8,
     EKI_TIMELINE_CLOCK_ERROR = 16,

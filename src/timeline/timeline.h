@@ -2,8 +2,7 @@
 /*
  * timeline: the tracks of a rank, and the file that they go to.
  *
- * Where the file cannot be written that is said once, and what comes is
- * dropped: the job goes on.
+ * Where the file cannot be written what comes is dropped: the job goes on.
  *
  * Threads: one at a time, while nobody has a track.
  */
@@ -27,7 +26,7 @@ struct eki_timeline {
     _Atomic int lock; /* of the file */
     _Atomic bool has_failed;
     bool is_on; /* the tracks have begun, and not ended */
-    int rank, size;
+    char failure[600];
     int workers_here;
     int functions;             /* that are named in the file */
     uint64_t written;          /* when the calling thread has written last */
@@ -38,8 +37,9 @@ struct eki_timeline {
  */
 ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
                             uint64_t now, struct eki_timeline **made);
-/* End the tracks at NOW, and the file; false: not all of it is written. */
-bool eki_timeline_close(struct eki_timeline **made, uint64_t now);
+/* End the tracks at NOW, and the file; EK_ERR_FILE: not all of it is written.
+ */
+ek_status eki_timeline_close(struct eki_timeline **made, uint64_t now);
 
 /* All tracks are in STATE until NOW. */
 void eki_timeline_all(struct eki_timeline *timeline, enum eki_event_kind state,
@@ -71,11 +71,14 @@ void eki_timeline_iteration(struct eki_timeline *timeline,
 /* Write all tracks, unless that was done in the last second; false: it was. */
 bool eki_timeline_flush(struct eki_timeline *timeline, uint64_t now);
 
-/* Whether no more is written. */
-static inline bool eki_timeline_has_failed(const struct eki_timeline *timeline)
+/* Why no more is written; NULL: it is. */
+static inline const char *
+eki_timeline_failure(const struct eki_timeline *timeline)
 {
-    /* relaxed: it guards nothing. */
-    return atomic_load_explicit(&timeline->has_failed, memory_order_relaxed);
+    /* acquire: pairs with the release of who has failed: the words. */
+    return atomic_load_explicit(&timeline->has_failed, memory_order_acquire)
+               ? timeline->failure
+               : NULL;
 }
 
 #endif

@@ -23,26 +23,22 @@ enum {
 #define SOON_NS UINT64_C(1000000000)
 #define LATE_NS UINT64_C(10000000000)
 
-/* The file can be written no longer: say so, and stop. */
-static void stop_writing(struct eki_timeline *timeline, ek_status status)
+/* The file can be written no longer; by who has locked it. */
+static void stop_writing(struct eki_timeline *timeline)
 {
-    if (status != EK_OK && eki_is_untold(&timeline->has_failed))
-        eki_log(EK_LEVEL_WARN, timeline->rank, timeline->size, "timeline",
-                "%s; the timeline stops", ek_error_message());
-}
-
-static void lock_file(struct eki_timeline *timeline)
-{
-    eki_lock(&timeline->lock);
+    snprintf(timeline->failure, sizeof timeline->failure, "%s",
+             ek_error_message());
+    /* release: pairs with the acquire in eki_timeline_failure(): the words. */
+    atomic_store_explicit(&timeline->has_failed, true, memory_order_release);
 }
 
 static void write_block(struct eki_timeline *timeline, uint32_t kind,
                         const void *body, size_t bytes)
 {
-    lock_file(timeline);
-    if (!eki_timeline_has_failed(timeline))
-        stop_writing(timeline,
-                     eki_sealed_write(&timeline->out, kind, body, bytes));
+    eki_lock(&timeline->lock);
+    if (!eki_timeline_failure(timeline) &&
+        eki_sealed_write(&timeline->out, kind, body, bytes) != EK_OK)
+        stop_writing(timeline);
     eki_unlock(&timeline->lock);
 }
 
@@ -131,13 +127,14 @@ static void write_track(struct eki_track *track, uint64_t now)
         eki_put((unsigned char *)&events[i].value, events[i].value, 8);
     }
     struct eki_timeline *timeline = track->timeline;
-    lock_file(timeline);
-    if (!eki_timeline_has_failed(timeline)) {
+    eki_lock(&timeline->lock);
+    if (!eki_timeline_failure(timeline)) {
         eki_sealed_begin(&timeline->out, EKI_BLOCK_TRACK,
                          (int64_t)(sizeof head + bytes));
         eki_sealed_put(&timeline->out, head, sizeof head);
         eki_sealed_put(&timeline->out, events, bytes);
-        stop_writing(timeline, eki_sealed_end(&timeline->out));
+        if (eki_sealed_end(&timeline->out) != EK_OK)
+            stop_writing(timeline);
     }
     eki_unlock(&timeline->lock);
     track->count -= n;
@@ -188,8 +185,6 @@ ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
         eki_alloc(1, sizeof *timeline + tracks * sizeof *timeline->tracks);
     if (!timeline)
         return eki_error(EK_ERR_NOMEM, "no memory for the timeline");
-    timeline->rank = setup->rank;
-    timeline->size = setup->size;
     timeline->workers_here = setup->workers_here;
     ek_status status =
         open_tracks(timeline, setup->events ? setup->events : EKI_TRACK_ROOM)
@@ -229,18 +224,18 @@ void eki_timeline_stop(struct eki_timeline *timeline, uint64_t now)
     timeline->is_on = false;
 }
 
-bool eki_timeline_close(struct eki_timeline **made, uint64_t now)
+ek_status eki_timeline_close(struct eki_timeline **made, uint64_t now)
 {
     struct eki_timeline *timeline = *made;
     *made = NULL;
     eki_timeline_stop(timeline, now);
     write_block(timeline, EKI_BLOCK_END, NULL, 0);
     ek_status status = eki_sealed_finish(&timeline->out);
-    if (!eki_timeline_has_failed(timeline))
-        stop_writing(timeline, status);
-    bool is_whole = !eki_timeline_has_failed(timeline);
+    const char *failure = eki_timeline_failure(timeline);
+    if (failure)
+        status = eki_error(EK_ERR_FILE, "%s", failure);
     free_timeline(timeline);
-    return is_whole;
+    return status;
 }
 
 void eki_timeline_function(struct eki_timeline *timeline, const char *name)

@@ -240,7 +240,7 @@ static void blocks_follow_each_other(void)
         add_state(&expected, EKI_EVENT_LOOK, -1, ns);
     }
     eki_timeline_function(timeline, "f");
-    CHECK(eki_timeline_close(&timeline, track->since));
+    CHECK_OK(eki_timeline_close(&timeline, track->since));
     CHECK_EQ_INT(read_file(&sums), EKI_BLOCK_END);
     check_equal(&sums, &expected);
     CHECK_EQ_INT(sums.points, expected.points);
@@ -259,7 +259,7 @@ static void what_a_killed_job_has_written_can_be_read(void)
                     0);
     CHECK_EQ_INT(read_file(&sums), EKI_BLOCK_TRACK);
     check_equal(&sums, &expected);
-    CHECK(eki_timeline_close(&timeline, track->since));
+    CHECK_OK(eki_timeline_close(&timeline, track->since));
 }
 
 static void a_state_of_hours_is_told_as_it_was(void)
@@ -275,7 +275,7 @@ static void a_state_of_hours_is_told_as_it_was(void)
     eki_track_state(track, EKI_EVENT_TASK, 0, 1000 + 3 * day, 1000 + 4 * day,
                     2);
     eki_track_state(track, EKI_EVENT_END, -1, 0, 1001 + 4 * day, 2);
-    CHECK(eki_timeline_close(&timeline, track->since));
+    CHECK_OK(eki_timeline_close(&timeline, track->since));
     read_file(&sums);
     CHECK_EQ_INT(sums.ns[EKI_EVENT_TASK], 2 * day);
     CHECK_EQ_INT(sums.ns[EKI_EVENT_LOOK], day);
@@ -298,8 +298,8 @@ static void a_full_disk_stops_it_alone(void)
     put_random(track, STATES, 1, FUNCTIONS, &expected);
     track->due = 0;
     put_random(track, STATES, 1, FUNCTIONS, &expected);
-    CHECK(eki_timeline_has_failed(timeline));
-    CHECK(!eki_timeline_close(&timeline, track->since));
+    CHECK_HAS_TEXT(eki_timeline_failure(timeline), "too large");
+    CHECK_EQ_INT(eki_timeline_close(&timeline, track->since), EK_ERR_FILE);
     setrlimit(RLIMIT_FSIZE, &limit);
     /* Of the block that has found no room nothing is read. */
     read_file(&sums);

@@ -127,17 +127,16 @@ bool timelines_close(struct timelines *timelines, struct message *message)
 {
     bool is_good = true;
     for (int r = 0; timelines && r < timelines->sim->setup.ranks; r++) {
-        struct eki_timeline *timeline = timelines->ranks[r];
-        if (!timeline)
+        uint64_t now = eki_sim_clock(timelines->sim, &timelines->sim->ranks[r]);
+        if (!timelines->ranks[r] ||
+            eki_timeline_close(&timelines->ranks[r], now) == EK_OK || !is_good)
             continue;
-        is_good &= eki_timeline_close(
-            &timelines->ranks[r],
-            eki_sim_clock(timelines->sim, &timelines->sim->ranks[r]));
+        is_good = message_set(message, "--timeline: %s", ek_error_message());
     }
     if (timelines) {
         free(timelines->ranks);
         free(timelines->iterations);
     }
     free(timelines);
-    return is_good || message_set(message, "--timeline: not all is written");
+    return is_good;
 }
