@@ -42,16 +42,18 @@ static void guard_begin(struct guard *guard)
     sigemptyset(&guard->too_large);
     sigaddset(&guard->too_large, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &guard->too_large, &guard->before);
-    sigpending(&pending);
-    guard->was_pending = sigismember(&pending, SIGXFSZ) == 1;
+    guard->was_pending = sigismember(&guard->before, SIGXFSZ) == 1 &&
+                         sigpending(&pending) == 0 &&
+                         sigismember(&pending, SIGXFSZ) == 1;
 }
 
-/* Take the signal that came meanwhile, if one did; errno stays. */
-static void guard_end(const struct guard *guard)
+/* Unless all IS_GOOD, take the signal that came meanwhile, if one did; errno
+ * stays. */
+static void guard_end(const struct guard *guard, bool is_good)
 {
     const struct timespec at_once = {0, 0};
     int reason = errno;
-    if (!guard->was_pending)
+    if (!is_good && !guard->was_pending)
         sigtimedwait(&guard->too_large, NULL, &at_once);
     pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
     errno = reason;
@@ -62,7 +64,7 @@ bool eki_file_write(FILE *file, const void *data, size_t bytes)
     struct guard guard;
     guard_begin(&guard);
     bool is_written = fwrite(data, 1, bytes, file) == bytes;
-    guard_end(&guard);
+    guard_end(&guard, is_written);
     return is_written;
 }
 
@@ -71,7 +73,7 @@ bool eki_file_flush(FILE *file)
     struct guard guard;
     guard_begin(&guard);
     bool is_written = fflush(file) == 0 && !ferror(file);
-    guard_end(&guard);
+    guard_end(&guard, is_written);
     return is_written;
 }
 
@@ -80,7 +82,7 @@ bool eki_file_close(FILE *file)
     struct guard guard;
     guard_begin(&guard);
     bool is_closed = fclose(file) == 0;
-    guard_end(&guard);
+    guard_end(&guard, is_closed);
     return is_closed;
 }
 
