@@ -271,6 +271,15 @@ static void step_requests(struct eki_protocol *protocol, uint64_t now)
         !has_sent && (requests->lacks_buffers || requests->waiting.count > 0);
 }
 
+EKI_COLD static void track_ask(struct ek_worker *worker,
+                               const struct eki_victim *victim, uint64_t now)
+{
+    const struct eki_topology *topology = worker->engine->topology;
+    int rank = victim->worker < 0 ? topology->lowest_rank[victim->node]
+                                  : eki_topology_rank(topology, victim->worker);
+    eki_track_point(worker->track, EKI_EVENT_REQUEST, now, (uint64_t)rank);
+}
+
 static enum eki_sought seek_requests(struct eki_protocol *protocol,
                                      struct ek_worker *worker,
                                      const struct eki_victim *victim,
@@ -278,7 +287,6 @@ static enum eki_sought seek_requests(struct eki_protocol *protocol,
 {
     struct eki_requests *requests = requests_of(protocol);
     struct eki_asker *asker = &requests->askers[worker->here];
-    const struct eki_topology *topology = worker->engine->topology;
     /* A request not yet fetched waits.  acquire: pairs with the release in
      * send_asks(). */
     if (atomic_load_explicit(&asker->ask, memory_order_acquire) != 0 ||
@@ -295,11 +303,7 @@ static enum eki_sought seek_requests(struct eki_protocol *protocol,
         memory_order_relaxed);
     atomic_fetch_add_explicit(&requests->asks, 1, memory_order_relaxed);
     if (EKI_UNLIKELY(worker->track))
-        eki_track_point(
-            worker->track, EKI_EVENT_REQUEST, now,
-            (uint64_t)(victim->worker < 0
-                           ? topology->lowest_rank[victim->node]
-                           : eki_topology_rank(topology, victim->worker)));
+        track_ask(worker, victim, now);
     return EKI_SOUGHT_ASKED;
 }
 

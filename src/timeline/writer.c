@@ -18,10 +18,19 @@ enum {
     HOST_BYTES = EKI_TIMELINE_HEAD - EKI_TIMELINE_HEAD_HOST
 };
 
-/* A full track is written not more often than that, and else merged; what is
- * there is written that often. */
+/* A full track is written not more often than that, and else merged: then it
+ * takes a quarter of a millisecond of each.  Many workers wait longer, as they
+ * wait for each other at the file.  What is there is written after LATE_NS. */
 #define SOON_NS UINT64_C(1000000000)
+#define SOON_WORKERS 16
 #define LATE_NS UINT64_C(10000000000)
+
+static uint64_t soon_ns(const struct eki_timeline *timeline)
+{
+    uint64_t ns =
+        SOON_NS * (uint64_t)(1 + timeline->workers_here / SOON_WORKERS);
+    return ns < LATE_NS ? ns : LATE_NS;
+}
 
 /* The file can be written no longer; by who has locked it. */
 static void stop_writing(struct eki_timeline *timeline)
@@ -92,6 +101,7 @@ void eki_timeline_start(struct eki_timeline *timeline, uint64_t now)
     for (int i = 0; i <= timeline->workers_here; i++) {
         struct eki_track *track = &timeline->tracks[i];
         track->base = track->since = now;
+        track->count = 0;
         track->due = now + LATE_NS;
     }
 }
@@ -146,16 +156,10 @@ static void write_track(struct eki_track *track, uint64_t now)
     track->dropped = 0;
 }
 
-/* Whether the last writing was a second ago, or longer. */
-static bool is_old(const struct eki_track *track, uint64_t now)
-{
-    return now + LATE_NS >= track->due + SOON_NS;
-}
-
-/* If IS_FULL, not more often than once in a second. */
+/* If IS_FULL, not too soon after the last time. */
 static void write_if_due(struct eki_track *track, uint64_t now, bool is_full)
 {
-    if (!is_full || is_old(track, now))
+    if (!is_full || now + LATE_NS >= track->due + soon_ns(track->timeline))
         write_track(track, now);
 }
 
@@ -204,7 +208,7 @@ ek_status eki_timeline_open(const struct eki_timeline_setup *setup,
 
 bool eki_timeline_flush(struct eki_timeline *timeline, uint64_t now)
 {
-    if (now < timeline->written + SOON_NS)
+    if (now < timeline->written + soon_ns(timeline))
         return false;
     timeline->written = now;
     for (int i = 0; i <= timeline->workers_here; i++)

@@ -26,7 +26,7 @@ static void announce(struct eki_engine *engine)
         return;
     engine->waves.verdict.wave = EKI_WAVE_DONE;
     engine->waves.verdict.error.status = -(int)engine->phase;
-    apply_verdict(engine);
+    apply_verdict(engine, 0);
 }
 
 /* One phase of a rank; false: it has not heard of its end. */
