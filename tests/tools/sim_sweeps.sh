@@ -152,6 +152,21 @@ run 2 $small --utilization nowhere/curves
 says "cannot write 'nowhere/curves'"
 run 1 $small --cores 24 --loads /dev/full
 says 'could not write all of --loads'
+# A timeline is a file of whole blocks for each rank, and changes no figure.
+one="--synthetic lognormal:n=2000,mean_us=1000 --machine hopper --cores 72 --csv"
+run 0 $one
+mv out plain
+run 0 $one --timeline lines
+cmp -s plain out || fail "figures with --timeline: $(diff plain out)"
+[ "$(cd lines && echo *)" = 'sim.000000.ekt sim.000001.ekt sim.000002.ekt' ] ||
+    fail "timelines: $(ls lines)"
+for file in lines/*; do
+    tail -c 20 "$file" | head -c 4 | grep -qx 'END!' || fail "$file has no end"
+done
+run 2 $small --cores 24,48 --timeline lines
+says '--timeline needs one job, one mode and one seed'
+run 2 $one --timeline plain/lines
+says "--timeline: cannot make the folder 'plain/lines'"
 
 run 2 $small --cores 24,x,48
 says "--cores has 'x'; allowed: integers from 1 to 1048576"
