@@ -149,7 +149,7 @@ static void key_of_states(const struct timeline *timeline, FILE *out)
         char words[WORDS_BYTES];
         double share = share_of(&timeline->all, (enum part)part);
         snprintf(words, sizeof words, "%s %.1f %%", word_of(part), share);
-        if (share > 0)
+        if (share >= 0.05)
             key_add(out, part, false, words);
     }
     key_close(out);
@@ -269,6 +269,7 @@ void draw_timeline(const struct run *run, FILE *out)
         return;
     if (timeline->per == 1)
         key_of_states(timeline, out);
+    fprintf(out, "<div class=\"pan\">\n");
     chart_open_as(&chart,
                   timeline->per == 1
                       ? "What each worker did over time"
@@ -280,14 +281,7 @@ void draw_timeline(const struct run *run, FILE *out)
             chart_tick(&chart, true, row + 0.5, row * timeline->per);
     }
     chart_close(&chart);
-}
-
-static void add_number(struct table *table, bool is_known, uint64_t number)
-{
-    if (is_known)
-        table_add(table, "%" PRIu64, number);
-    else
-        table_add(table, "-");
+    fprintf(out, "</div>\n");
 }
 
 void list_timeline(const struct run *run, struct table *table)
@@ -298,22 +292,26 @@ void list_timeline(const struct run *run, struct table *table)
     for (int64_t i = 0; i < timeline->longest_count; i++) {
         const struct timeline_long *at = &timeline->longest[i];
         const struct eki_timelines_span *span = &at->span;
-        bool is_task = span->kind == EKI_EVENT_TASK;
+        const struct timeline_kind *kind = &timeline_kinds[span->kind];
         uint64_t values[2];
-        bool has_function = timeline_kinds[span->kind].part == PART_TASKS;
-        table_add(table, "%d", at->worker);
-        table_add(table, "%.9g", seconds(span->begin_ns - timeline->begin_ns));
-        table_add(table, "%.6g", seconds(span->end_ns - span->begin_ns));
-        table_add(table, "%s", timeline_kinds[span->kind].word);
-        table_add(table, "%s",
-                  has_function ? timeline_span_name(&timeline->files, span)
-                               : "-");
         timeline_values(span, values);
-        add_number(table, is_task, values[0]);
-        add_number(table, is_task, values[1]);
-        add_number(table, has_function, is_task ? 1 : values[0]);
-        add_number(table, span->iteration != NULL,
-                   span->iteration ? (uint64_t)span->iteration->number : 0);
+        table_row(table, "%d\t%.9g\t%.6g\t%s\t%s", at->worker,
+                  seconds(span->begin_ns - timeline->begin_ns),
+                  seconds(span->end_ns - span->begin_ns), kind->word,
+                  kind->part == PART_TASKS
+                      ? timeline_span_name(&timeline->files, span)
+                      : "-");
+        if (span->kind == EKI_EVENT_TASK)
+            table_row(table, "%" PRIu64 "\t%" PRIu64 "\t1", values[0],
+                      values[1]);
+        else if (span->kind == EKI_EVENT_TASKS)
+            table_row(table, "-\t-\t%" PRIu64, values[0]);
+        else
+            table_row(table, "-\t-\t-");
+        if (span->iteration)
+            table_row(table, "%" PRId64, span->iteration->number);
+        else
+            table_row(table, "-");
     }
 }
 
@@ -335,14 +333,13 @@ static void open_sums(struct table *table, const char *key, const char *title,
 static void add_sums(struct table *table, const char *name,
                      const struct timeline_sums *sums)
 {
-    table_add(table, "%s", name);
+    table_row(table, "%s", name);
     for (int kind = 0; kind < EKI_EVENT_KINDS_READ; kind++) {
         if (timeline_kinds[kind].word && !timeline_is_point(kind))
-            table_add(table, "%.6g", seconds(sums->state_ns[kind]));
+            table_row(table, "%.6g", seconds(sums->state_ns[kind]));
     }
-    table_add(table, "%" PRId64, sums->tasks);
-    table_add(table, "%" PRId64, sums->steals);
-    table_add(table, "%" PRId64, sums->stolen);
+    table_row(table, "%" PRId64 "\t%" PRId64 "\t%" PRId64, sums->tasks,
+              sums->steals, sums->stolen);
 }
 
 void say_states(const struct run *run, char *text, size_t bytes)

@@ -146,14 +146,11 @@ static void list_runs(const struct run *runs, int count, struct table *table)
                "busiest / mean|longest task/us");
     for (int i = 0; i < count; i++) {
         const struct eki_verdict_run *verdict = &runs[i].verdict;
-        table_add(table, "%s", run_name(&runs[i]));
-        table_add(table, "%s", run_collection(&runs[i]));
-        table_add(table, "%d", verdict->workers);
-        table_add(table, "%" PRId64, runs[i].record->iteration_count);
-        table_add(table, "%.5g", verdict->iteration_s);
-        table_add(table, "%.1f", 100 * eki_verdict_efficiency(verdict));
-        table_add(table, "%.3f", verdict->busiest);
-        table_add(table, "%.5g", verdict->longest_s * 1e6);
+        table_row(table, "%s\t%s\t%d\t%" PRId64 "\t%.5g\t%.1f\t%.3f\t%.5g",
+                  run_name(&runs[i]), run_collection(&runs[i]),
+                  verdict->workers, runs[i].record->iteration_count,
+                  verdict->iteration_s, 100 * eki_verdict_efficiency(verdict),
+                  verdict->busiest, verdict->longest_s * 1e6);
     }
 }
 
@@ -167,10 +164,9 @@ static void list_losses(const struct run *run, struct table *table)
     table_open(table, "losses", "Losses",
                "cause|core seconds|share/%|an iteration without it/s");
     for (int i = 0; i < count && whole_s > 0; i++) {
-        table_add(table, "%s", eki_verdict_word(losses[i].cause));
-        table_add(table, "%.5g", losses[i].lost_s);
-        table_add(table, "%.2f", 100 * losses[i].lost_s / whole_s);
-        table_add(table, "%.5g", each_s - losses[i].gain_s);
+        table_row(table, "%s\t%.5g\t%.2f\t%.5g",
+                  eki_verdict_word(losses[i].cause), losses[i].lost_s,
+                  100 * losses[i].lost_s / whole_s, each_s - losses[i].gain_s);
     }
 }
 

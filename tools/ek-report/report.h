@@ -200,7 +200,8 @@ struct table {
 /* COLUMNS: titles with | in between. */
 void table_open(struct table *table, const char *key, const char *title,
                 const char *columns);
-void table_add(struct table *table, const char *format, ...) EKI_PRINTF(2, 3);
+/* Add cells, with tabs in between: those of a row, or the next of one. */
+void table_row(struct table *table, const char *format, ...) EKI_PRINTF(2, 3);
 void table_close(struct table *table);
 void table_html(const struct table *table, FILE *out);
 void table_text(const struct table *table, FILE *out);

@@ -63,23 +63,19 @@ static void list_span(const struct run *run, int column, struct table *table)
         mean_s += row->work_s / run->record->shape.workers;
     }
     if (span.last - span.first > 1)
-        table_add(table, "%" PRId64 "-%" PRId64, first->head.iteration,
+        table_row(table, "%" PRId64 "-%" PRId64, first->head.iteration,
                   run->rows[span.last - 1].head.iteration);
     else
-        table_add(table, "%" PRId64, first->head.iteration);
-    table_add(table, "%s", restore_of(first));
-    table_add(table, "%s", steal_of(first));
-    table_add(table, "%" PRId64, sum.tasks);
-    table_add(table, "%" PRId64, sum.nulls);
-    table_add(table, "%" PRId64, sum.held);
-    table_add(table, "%.5g", sum.longest_s * 1e6);
-    table_add(table, "%.5g", sum.wall_s);
-    table_add(table, "%.1f",
-              mean_s > 0 ? 100 * (sum.largest_s / mean_s - 1) : 0);
-    table_add(table, "%.1f", 100 * bound);
+        table_row(table, "%" PRId64, first->head.iteration);
+    table_row(table,
+              "%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64
+              "\t%.5g\t%.5g\t%.1f\t%.1f",
+              restore_of(first), steal_of(first), sum.tasks, sum.nulls,
+              sum.held, sum.longest_s * 1e6, sum.wall_s,
+              mean_s > 0 ? 100 * (sum.largest_s / mean_s - 1) : 0, 100 * bound);
     for (int i = 0; i < PARTS; i++) {
         if (is_part_known(run, i))
-            table_add(table, "%.2f", all_s > 0 ? 100 * parts_s[i] / all_s : 0);
+            table_row(table, "%.2f", all_s > 0 ? 100 * parts_s[i] / all_s : 0);
     }
 }
 
@@ -141,19 +137,15 @@ static void list_loads(const struct run *run, struct table *table)
         char name[40];
         double mean_s, largest_s;
         group_name(run, i, name, sizeof name);
-        table_add(table, "%s", name);
-        table_add(table, "%d", run->groups.workers[i]);
+        table_row(table, "%s\t%d", name, run->groups.workers[i]);
         if (run->before.is_known) {
             largest_s = group_largest(run, run->before.worker_s, i, &mean_s);
-            table_add(table, "%.5g", largest_s);
-            table_add(table, "%.5g", mean_s);
+            table_row(table, "%.5g\t%.5g", largest_s, mean_s);
         } else {
-            table_add(table, "-");
-            table_add(table, "-");
+            table_row(table, "-\t-");
         }
         largest_s = group_largest(run, run->now.worker_s, i, &mean_s);
-        table_add(table, "%.5g", largest_s);
-        table_add(table, "%.5g", mean_s);
+        table_row(table, "%.5g\t%.5g", largest_s, mean_s);
     }
 }
 
@@ -189,12 +181,10 @@ static void list_durations(const struct run *run, struct table *table)
         for (int f = 0; f <= REPORT_FUNCTIONS; f++) {
             if (run->slots[f][slot] == 0)
                 continue;
-            table_add(table, "%.5g", slot_s(slot) * 1e6);
-            table_add(table, "%.5g", slot_s(slot + 1) * 1e6);
-            table_add(table, "%s",
-                      f == REPORT_FUNCTIONS ? "others" : function_name(run, f));
-            table_add(table, "%" PRId64, run->slots[f][slot]);
-            table_add(table, "%.5g", run->slot_s[f][slot]);
+            table_row(table, "%.5g\t%.5g\t%s\t%" PRId64 "\t%.5g",
+                      slot_s(slot) * 1e6, slot_s(slot + 1) * 1e6,
+                      f == REPORT_FUNCTIONS ? "others" : function_name(run, f),
+                      run->slots[f][slot], run->slot_s[f][slot]);
         }
     }
 }
@@ -239,20 +229,18 @@ static void list_longest(const struct run *run, struct table *table)
     for (int i = 0; i < run->longest_count; i++) {
         const struct long_task *longest = &run->longest[i];
         const struct eki_record_task *task = &longest->task;
-        table_add(table, "%" PRIu64, task->id);
-        table_add(table, "%s", function_name(run, task->function));
-        table_add(table, "%" PRIu64, task->id / EKI_NUMBERS);
-        table_add(table, "%" PRIu64, task->id % EKI_NUMBERS);
-        table_add(table, "%d", task->worker);
-        table_add(table, "%.5g", (double)task->duration_ns * 1e-3);
-        table_add(table, "%.5g", longest->seconds[0] * 1e6);
-        table_add(table, "%.5g", longest->median_s * 1e6);
-        table_add(table, "%.5g", longest->seconds[longest->count - 1] * 1e6);
-        table_add(table, "%" PRId64, longest->count);
-        table_add(table, "%s", task->flags & EKI_RECORD_HELD ? "yes" : "no");
-        table_add(table, "%" PRIu32, task->input_bytes);
-        table_add(table, "%" PRIu32, task->result_bytes);
-        table_add(table, "%s", payload_text(&longest->payload).text);
+        table_row(table,
+                  "%" PRIu64 "\t%s\t%" PRIu64 "\t%" PRIu64
+                  "\t%d\t%.5g\t%.5g\t%.5g\t%.5g\t%" PRId64 "\t%s\t%" PRIu32
+                  "\t%" PRIu32 "\t%s",
+                  task->id, function_name(run, task->function),
+                  task->id / EKI_NUMBERS, task->id % EKI_NUMBERS, task->worker,
+                  (double)task->duration_ns * 1e-3, longest->seconds[0] * 1e6,
+                  longest->median_s * 1e6,
+                  longest->seconds[longest->count - 1] * 1e6, longest->count,
+                  task->flags & EKI_RECORD_HELD ? "yes" : "no",
+                  task->input_bytes, task->result_bytes,
+                  payload_text(&longest->payload).text);
     }
 }
 
@@ -273,10 +261,9 @@ static void list_homes(const struct run *run, struct table *table)
         if (run->homes[i] == 0)
             continue;
         group_name(run, i / count, name, sizeof name);
-        table_add(table, "%s", name);
+        table_row(table, "%s", name);
         group_name(run, i % count, name, sizeof name);
-        table_add(table, "%s", name);
-        table_add(table, "%" PRId64, run->homes[i]);
+        table_row(table, "%s\t%" PRId64, name, run->homes[i]);
     }
 }
 
@@ -306,11 +293,8 @@ static void list_simulated(const struct run *run, struct table *table)
                "cores|policy|iteration/s|bound/s|of ideal/%");
     for (int i = 0; i < run->simulated_count; i++) {
         const struct simulated *at = &run->simulated[i];
-        table_add(table, "%d", at->cores);
-        table_add(table, "%s", at->mode);
-        table_add(table, "%.5g", at->makespan_s);
-        table_add(table, "%.5g", at->bound_s);
-        table_add(table, "%.1f", 100 * at->efficiency);
+        table_row(table, "%d\t%s\t%.5g\t%.5g\t%.1f", at->cores, at->mode,
+                  at->makespan_s, at->bound_s, 100 * at->efficiency);
     }
 }
 

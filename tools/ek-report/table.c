@@ -67,16 +67,21 @@ void table_open(struct table *table, const char *key, const char *title,
                            (int)(sizeof table->column / sizeof *table->column));
 }
 
-void table_add(struct table *table, const char *format, ...)
+void table_row(struct table *table, const char *format, ...)
 {
     char text[1000];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (eki_grow(&table->cells, table->count, &table->room, 256,
-                 sizeof *table->cells))
-        table->cells[table->count++] = eki_copy_string(text);
+    for (char *at = text, *next; at; at = next) {
+        next = strchr(at, '\t');
+        if (next)
+            *next++ = '\0';
+        if (eki_grow(&table->cells, table->count, &table->room, 256,
+                     sizeof *table->cells))
+            table->cells[table->count++] = eki_copy_string(at);
+    }
 }
 
 void table_close(struct table *table)
