@@ -12,8 +12,8 @@ enum {
     FUNCTION_BODY = 4 + EKI_BLOCK_NAME
 };
 
-/* No time is so late. */
-#define TIME_MAX ((int64_t)1 << 62)
+/* No time is so late, even with an offset. */
+#define TIME_MAX ((int64_t)1 << 60)
 
 /* A file that is being added. */
 struct adding {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Timelines with known sums, and checks of what is made of them.
 
-timeline.py make FOLDER RANKS WORKERS ITERATIONS [JOB [NAME]]
+timeline.py make FOLDER RANKS WORKERS ITERATIONS [JOB [NAME [LOST]]]
 timeline.py borders FILE: where its header and each of its blocks end
 timeline.py flip FILE AT: invert a bit of a byte
 timeline.py perfetto FILE RANKS WORKERS STEALS: check trace events
@@ -65,17 +65,17 @@ def worker_events(rank, here, worker, base):
     return [(base + 1000 * at, kind, function, value) for at, kind, function, value in events]
 
 
-def make(folder, ranks, here, iterations, job=7, name="fock"):
-    """The files of a run: each clock has an offset."""
+def make(folder, ranks, here, iterations, job=7, name="fock", lost=0):
+    """The files of a run: each clock has an offset, and loses LOST ns in a ms."""
     pathlib.Path(folder).mkdir(exist_ok=True)
     for rank in range(ranks):
         offset = 10 ** 9 * (rank + 1)
         data = header(job, ranks, here, rank, name)
         for i, function in enumerate(('erf <i> & "j"', "last")):
             data += block(b"FUNC", struct.pack("<I64s", i, function.encode()))
-        data += block(b"CLCK", struct.pack("<QqQ", offset, -offset, 1500))
         for k in range(iterations):
             base, late = offset + 10 ** 6 * k, 10 ** 5 * (rank == 1)
+            data += block(b"CLCK", struct.pack("<QqQ", base, -offset - lost * k, 1500))
             for worker in range(here):
                 events = worker_events(rank, here, worker, base)
                 data += track(worker, base, base + 10 ** 6, events)

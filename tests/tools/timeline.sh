@@ -67,6 +67,10 @@ run 0 run -o run.html
 python3 "$tests/report_page.py" run.html 1 timeline || fail run.html
 grep -q 'erf &lt;i&gt; &amp; &quot;j&quot;, task 9 of worker 0 -&gt; 1: 188 us' run.html ||
     fail 'words of a task'
+timeline make slow 2 2 3 7 fock 10000
+run 0 slow --csv
+is iterations 0 late/s 0.000198
+is states 2 restoring/s 0.000149
 says_of() {
     text=$1
     shift

@@ -10,6 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Longer timelines are none; there is room for it times the columns. */
+#define DAY (86400 * 1e9)
+#define MOST_NS ((int64_t)1 << 53)
+
 #define OF_TASK "home", "number" /* its id */
 
 const struct timeline_kind timeline_kinds[EKI_EVENT_KINDS_READ] = {
@@ -255,6 +259,14 @@ bool timeline_gather(struct run *run, int64_t iteration,
     timeline->end_ns = timeline->files.end_ns;
     if (!choose_time(timeline, message))
         return false;
+    if (timeline->end_ns - timeline->begin_ns > MOST_NS)
+        return message_set(message,
+                           "the timeline of '%.60s' goes over %.3g days; "
+                           "allowed: %.3g",
+                           timeline->files.name,
+                           (double)(timeline->end_ns - timeline->begin_ns) /
+                               DAY,
+                           MOST_NS / DAY);
     timeline->per =
         (timeline->files.workers + TIMELINE_ROWS - 1) / TIMELINE_ROWS;
     timeline->rows =
