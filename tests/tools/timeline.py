@@ -106,7 +106,7 @@ def flip(path, at):
 def perfetto(path, ranks, here, steals):
     """Whether trace events are what Perfetto draws right."""
     trace = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    wrong, names, slices, flows, last = [], {}, {}, {}, {}
+    wrong, names, slices, instants, flows, last = [], {}, {}, {}, {}, {}
     for event in trace["traceEvents"]:
         kind, where = event["ph"], (event["pid"], event["tid"])
         if kind == "M":
@@ -125,11 +125,12 @@ def perfetto(path, ranks, here, steals):
                 wrong.append(f"{event} does not nest")
             stack.append((at, end))
         elif kind in "sf":
-            stack = slices.get(where, [])
-            if not stack or not stack[-1][0] <= at <= stack[-1][1]:
-                wrong.append(f"{event} is in no slice")
+            if instants.get(where) != (at, {"s": "stolen", "f": "steal"}[kind]):
+                wrong.append(f"{event} is at no instant of its own")
             flows.setdefault(event["id"], []).append((kind, at))
-        elif kind != "i":
+        elif kind == "i":
+            instants[where] = at, event["name"]
+        else:
             wrong.append(f"kind {kind}")
     for number, ends in flows.items():
         ends = sorted(ends, key=lambda end: end[0], reverse=True)

@@ -5,9 +5,10 @@
  *
  * Perfetto draws right what is in order of time on each thread.  Ids of
  * processes and threads differ from each other, and from 0, which it takes for
- * an idle process.  A flow leads from a victim to its thief, each end in a
- * slice.  It begins a nanosecond earlier than it ends: else an end might be
- * read before its beginning.
+ * an idle process.  A flow is bound to the event that was read last on its
+ * thread, so both ends follow an instant: "stolen" of the victim, and "steal"
+ * of the thief a nanosecond later.  At the same time an end might be read
+ * before its beginning.
  */
 #include "timeline.h"
 
@@ -17,27 +18,22 @@
 
 /* A steal, as NUMBER in the order of a walk. */
 struct theft {
-    int victim;
+    int victim, thief;
     int64_t at_ns, number;
-};
-
-/* Which ends of a flow are in slices. */
-struct ends {
-    bool has_start, has_end;
+    uint64_t tasks;
 };
 
 struct perfetto {
-    FILE *out; /* NULL: only look for what there is */
+    FILE *out; /* NULL: only look for steals */
     const struct timeline *timeline;
     const struct eki_timelines_file *file;
     int thread, worker; /* -1: of a server */
     bool has_event;
 
+    bool *has_track;      /* [workers] */
     struct theft *thefts; /* [count] by victim and time */
-    struct ends *ends;    /* [count] by number */
-    int64_t count, room, end_room;
-    int64_t next, number;     /* of thefts: of the victim, of the thief */
-    int64_t begin_ns, end_ns; /* of the slice that began last */
+    int64_t count, room;
+    int64_t next, number; /* of thefts: of the victim, of the thief */
 };
 
 static int first_thread(const struct perfetto *perfetto, int part)
@@ -52,6 +48,7 @@ static void begin_event(struct perfetto *perfetto, const char *kind,
                         int64_t at_ns)
 {
     int64_t ns = at_ns - perfetto->timeline->files.begin_ns;
+    ns = ns > 0 ? ns : 0;
     fprintf(perfetto->out,
             "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRId64 ".%03d",
             perfetto->has_event ? ",\n" : "", kind, perfetto->file->rank + 1,
@@ -99,9 +96,6 @@ static void write_title(struct perfetto *perfetto, const char *what,
 static void write_flow(struct perfetto *perfetto, const char *kind,
                        int64_t at_ns, int64_t number)
 {
-    if (!perfetto->out || !perfetto->ends[number].has_start ||
-        !perfetto->ends[number].has_end)
-        return;
     begin_event(perfetto, kind, at_ns);
     fprintf(perfetto->out,
             ",\"bp\":\"e\",\"cat\":\"steal\",\"name\":\"steal\",\"id\":%" PRId64
@@ -109,24 +103,23 @@ static void write_flow(struct perfetto *perfetto, const char *kind,
             number + 1);
 }
 
-static bool is_in_slice(const struct perfetto *perfetto, int64_t at_ns)
-{
-    return perfetto->begin_ns <= at_ns && at_ns <= perfetto->end_ns;
-}
-
 /* The beginnings of flows until LIMIT_NS. */
 static void write_starts(struct perfetto *perfetto, int64_t limit_ns)
 {
     for (; perfetto->next < perfetto->count; perfetto->next++) {
         const struct theft *theft = &perfetto->thefts[perfetto->next];
+        int64_t at_ns = theft->at_ns - 1;
         if (theft->victim > perfetto->worker ||
-            (theft->victim == perfetto->worker && theft->at_ns - 1 > limit_ns))
+            (theft->victim == perfetto->worker && at_ns > limit_ns))
             return;
-        if (theft->victim < perfetto->worker ||
-            !is_in_slice(perfetto, theft->at_ns - 1))
+        if (theft->victim < perfetto->worker)
             continue;
-        perfetto->ends[theft->number].has_start = true;
-        write_flow(perfetto, "s", theft->at_ns - 1, theft->number);
+        begin_event(perfetto, "i", at_ns);
+        fprintf(perfetto->out,
+                ",\"s\":\"t\",\"name\":\"stolen\",\"cat\":\"stolen\",\"args\":{"
+                "\"tasks\":%" PRIu64 ",\"worker\":%d}}",
+                theft->tasks, theft->thief);
+        write_flow(perfetto, "s", at_ns, theft->number);
     }
 }
 
@@ -143,6 +136,16 @@ static void write_values(FILE *out, const struct eki_timelines_span *span)
     fprintf(out, "}}");
 }
 
+/* Whether a steal's other end is in one of the files. */
+static bool has_victim(const struct perfetto *perfetto,
+                       const struct eki_timelines_span *span)
+{
+    uint64_t values[2];
+    timeline_values(span, values);
+    return values[1] < (uint64_t)perfetto->timeline->files.workers &&
+           perfetto->has_track[values[1]];
+}
+
 static void write_span(void *context, const struct eki_timelines_span *span)
 {
     struct perfetto *perfetto = context;
@@ -151,44 +154,35 @@ static void write_span(void *context, const struct eki_timelines_span *span)
     if (!is_point && span->begin_ns == span->end_ns && !is_task)
         return;
     write_starts(perfetto, span->begin_ns - !is_point);
-    if (!is_point) {
-        perfetto->begin_ns = span->begin_ns;
-        perfetto->end_ns = span->end_ns;
-    }
-    if (perfetto->out && is_point) {
+    if (is_point) {
         begin_event(perfetto, "i", span->begin_ns);
         fprintf(perfetto->out, ",\"s\":\"t\",\"name\":");
-    } else if (perfetto->out) {
+    } else {
         begin_slice(perfetto, span->begin_ns, span->end_ns);
     }
-    if (perfetto->out) {
-        write_string(perfetto->out,
-                     timeline_span_name(&perfetto->timeline->files, span));
-        write_values(perfetto->out, span);
-    }
+    write_string(perfetto->out,
+                 timeline_span_name(&perfetto->timeline->files, span));
+    write_values(perfetto->out, span);
     if (span->kind != EKI_EVENT_STEAL)
         return;
-    perfetto->ends[perfetto->number].has_end |=
-        is_in_slice(perfetto, span->begin_ns);
-    write_flow(perfetto, "f", span->begin_ns, perfetto->number++);
+    if (has_victim(perfetto, span))
+        write_flow(perfetto, "f", span->begin_ns, perfetto->number++);
 }
 
 /* Of a worker. */
 static void find_theft(void *context, const struct eki_timelines_span *span)
 {
     struct perfetto *perfetto = context;
-    if (span->kind != EKI_EVENT_STEAL)
+    if (span->kind != EKI_EVENT_STEAL || !has_victim(perfetto, span))
         return;
     if (!eki_grow(&perfetto->thefts, perfetto->count, &perfetto->room, 1024,
-                  sizeof *perfetto->thefts) ||
-        !eki_grow(&perfetto->ends, perfetto->count, &perfetto->end_room, 1024,
-                  sizeof *perfetto->ends)) {
+                  sizeof *perfetto->thefts)) {
         fprintf(stderr, "%s: no memory\n", program_name);
         exit(EXIT_FAILED);
     }
-    perfetto->ends[perfetto->count] = (struct ends){false, false};
-    perfetto->thefts[perfetto->count] = (struct theft){
-        (int)(span->value & 0xffffff), span->begin_ns, perfetto->count};
+    perfetto->thefts[perfetto->count] =
+        (struct theft){(int)(span->value & 0xffffff), perfetto->worker,
+                       span->begin_ns, perfetto->count, span->value >> 24};
     perfetto->count++;
 }
 
@@ -229,15 +223,14 @@ static bool write_tracks(struct perfetto *perfetto, eki_timelines_fn *visit)
         perfetto->thread = is_worker
                                ? first_thread(perfetto, 0) + perfetto->worker
                                : first_thread(perfetto, 1) + file->rank;
-        perfetto->begin_ns = INT64_MAX;
-        perfetto->end_ns = INT64_MIN;
         snprintf(name, sizeof name, is_worker ? "worker %d" : "server of %d",
                  is_worker ? perfetto->worker : file->rank);
         if (perfetto->out)
             write_title(perfetto, "thread", name);
         if (eki_timelines_walk(file, i, visit, perfetto) != EK_OK)
             return false;
-        write_starts(perfetto, INT64_MAX);
+        if (perfetto->out)
+            write_starts(perfetto, INT64_MAX);
     }
     return true;
 }
@@ -267,29 +260,35 @@ static bool write_files(struct perfetto *perfetto, eki_timelines_fn *visit)
 bool write_perfetto(const struct timeline *timeline, const char *path,
                     struct message *message)
 {
+    const struct eki_timelines *files = &timeline->files;
     struct perfetto perfetto = {.timeline = timeline};
-    bool is_good = write_files(&perfetto, find_theft);
+    perfetto.has_track =
+        allocate((size_t)files->workers, sizeof *perfetto.has_track);
+    for (int i = 0; i < files->ranks; i++) {
+        const struct eki_timelines_file *file = &files->files[i];
+        for (int w = 0; file->path && w < file->here; w++)
+            perfetto.has_track[file->first + w] = true;
+    }
+    bool is_good = write_files(&perfetto, find_theft) ||
+                   message_set(message, "%s", ek_error_message());
     if (perfetto.count > 0)
         qsort(perfetto.thefts, (size_t)perfetto.count, sizeof *perfetto.thefts,
               compare_thefts);
-    is_good = is_good && write_files(&perfetto, write_span);
-    if (!is_good)
-        message_set(message, "%s", ek_error_message());
-    else if (!(perfetto.out = fopen(path, "w")))
+    if (is_good && !(perfetto.out = fopen(path, "w")))
         is_good = message_set(message, "cannot write '%.300s': %s", path,
                               strerror(errno));
-    if (perfetto.out) {
+    if (is_good) {
         fprintf(perfetto.out,
                 "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
         is_good = write_files(&perfetto, write_span);
         fprintf(perfetto.out, "\n]}\n");
-        bool is_whole = !ferror(perfetto.out);
-        if (fclose(perfetto.out) != 0 || !is_whole || !is_good)
+        is_good = !ferror(perfetto.out) && is_good;
+        if (fclose(perfetto.out) != 0 || !is_good)
             is_good = message_set(message,
                                   "could not write everything to '%.300s': %s",
                                   path, strerror(errno));
     }
     eki_free(perfetto.thefts);
-    eki_free(perfetto.ends);
+    free(perfetto.has_track);
     return is_good;
 }
