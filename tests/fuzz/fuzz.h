@@ -32,6 +32,10 @@ struct fuzz_file {
 /* Make FILE, at its first use, and let it hold SIZE bytes of DATA. */
 void fuzz_file_fill(struct fuzz_file *file, const void *data, size_t size);
 
+/* Make the CRCs of a sealed file right, as far as the lengths are; its header
+ * has HEAD bytes. */
+void fuzz_mend(unsigned char *data, size_t size, size_t head);
+
 /* The bytes as a text that ends, with none within; to be freed. */
 char *fuzz_text(const uint8_t *data, size_t size);
 

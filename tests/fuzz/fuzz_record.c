@@ -13,31 +13,11 @@
 
 const char program_name[] = "fuzz_record";
 
-/* Put the CRC of the BYTES from AT on behind them. */
-static void mend_crc(unsigned char *data, size_t at, size_t bytes)
-{
-    eki_put(data + at + bytes, eki_crc32c(0, data + at, bytes), 4);
-}
-
 /* Make all CRCs right, as far as the lengths are. */
 static void mend(unsigned char *data, size_t size)
 {
-    if (size < EKI_HEADER_RANK_WORKERS)
-        return;
-    size_t at = eki_get(data + EKI_HEADER_BYTES, 4);
-    if (at < EKI_BLOCK_CRC || at > size)
-        return;
-    mend_crc(data, 0, at - EKI_BLOCK_CRC);
-    while (size - at >= EKI_BLOCK_HEAD + EKI_BLOCK_CRC) {
-        size_t rest = size - at - EKI_BLOCK_HEAD - EKI_BLOCK_CRC;
-        size_t bytes = eki_get(data + at + EKI_BLOCK_BYTES, 8);
-        eki_put(data + at + EKI_BLOCK_HEAD_CRC, eki_block_head_crc(data + at),
-                4);
-        if (bytes > rest)
-            return;
-        mend_crc(data, at + EKI_BLOCK_HEAD, bytes);
-        at += EKI_BLOCK_HEAD + bytes + EKI_BLOCK_CRC;
-    }
+    if (size >= EKI_HEADER_RANK_WORKERS)
+        fuzz_mend(data, size, eki_get(data + EKI_HEADER_BYTES, 4));
 }
 
 static void load_all(const char *path)
