@@ -82,8 +82,9 @@ struct eki_stretch eki_stretch_of(const struct ek_worker *worker)
         return (struct eki_stretch){.start_ns = worker->piece.begun};
     return (struct eki_stretch){
         .start_ns = batch->stamp,
-        .seeds = (int32_t)eki_local_slots(local, local->seed_top, batch->seed),
-        .is_pinned = batch->is_pinned};
+        .seeds = batch->is_pinned ? -1
+                                  : (int32_t)eki_local_slots(
+                                        local, local->seed_top, batch->seed)};
 }
 
 void eki_worker_note_stretch(struct ek_worker *worker,
@@ -94,7 +95,7 @@ void eki_worker_note_stretch(struct ek_worker *worker,
     int64_t logged = eki_local_slots(local, local->log, local->log_end);
     stretch.logged = (int32_t)(logged - all->logged);
     all->logged = logged;
-    if (!stretch.is_pinned && stretch.seeds == 0 && stretch.logged == 0)
+    if (stretch.seeds == 0 && stretch.logged == 0)
         return;
     if (eki_grow(&all->list, all->count, &all->room, FIRST_ROOM,
                  sizeof *all->list))

@@ -167,11 +167,10 @@ struct eki_held {
 };
 
 /* Tasks that ran between two steps, one behind the other: seeds from the top
- * on, then entries of the log; or one that is pinned. */
+ * on, then entries of the log. */
 struct eki_stretch {
-    uint64_t start_ns; /* by the clock */
-    int32_t seeds, logged;
-    bool is_pinned;
+    uint64_t start_ns;     /* by the clock */
+    int32_t seeds, logged; /* seeds below 0: one task that is pinned */
 };
 
 /* All of them, while a record is written. */

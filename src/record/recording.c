@@ -136,7 +136,7 @@ static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
         const struct eki_stretch *ran = &stretches->list[i];
         packing->start_ns =
             eki_ns_since(worker->engine->entered_ns, ran->start_ns);
-        if (ran->is_pinned) {
+        if (ran->seeds < 0) {
             packing->flags = EKI_RECORD_PINNED;
             own = pack_seeds(packing, &pinned->local, own, 1, pinned,
                              worker->here);
