@@ -77,7 +77,7 @@ static void say_status(struct eki_lookout *lookout, const struct eki_moment *at)
     const struct eki_engine *engine = look->engine;
     struct eki_headway headway = eki_headway_here(engine);
     char text[256] = "";
-    for (int i = 0; i < engine->waves.children && at->is_server; i++)
+    for (int i = 0; i < engine->waves.children; i++)
         eki_headway_add(&headway, &engine->waves.heard[i]);
     eki_look_append_headway(look, &headway,
                             (double)eki_ns_since(engine->entered_ns, at->now) *
@@ -107,7 +107,9 @@ static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at,
     at->only_first = !team->any_polls;
     if (lookout->look.stall_ns != 0)
         eki_look_at_phase(&lookout->look, at);
-    if (says && lookout->look.engine->kind == EKI_PHASE_PROCESS)
+    /* Else it waits for the next look: somebody is in the server. */
+    if (says && (at->is_server || lookout->look.engine->alone) &&
+        lookout->look.engine->kind == EKI_PHASE_PROCESS)
         say_status(lookout, at);
     if (at->is_server)
         eki_team_unlock_server(team);
