@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# timeline.sh EK_REPORT EK_SIM HAS_OTF2 DATA: timelines as pages, sums, trace
+# timeline.sh EK_REPORT EK_RECORD EK_SIM HAS_OTF2 DATA: timelines as pages, sums, trace
 # events and OTF2; damaged, truncated, foreign and mixed files.
 set -u
 mpirun='' tool=$1
-ek_sim=$(realpath "$2")
-has_otf2=$3
-data=$(realpath "$4")
+ek_record=$(realpath "$2")
+ek_sim=$(realpath "$3")
+has_otf2=$4
+data=$(realpath "$5")
 tests=$(realpath "$(dirname "$0")")
 . "$(dirname "$0")/common.sh"
 
@@ -64,7 +65,7 @@ exports run 2 2 9
 run 0 run --text
 grep -q 'agree to 1.5 us' out || fail "clock: $(cat out)"
 run 0 run -o run.html
-python3 "$tests/report_page.py" run.html 1 timeline || fail run.html
+python3 "$tests/report_page.py" run.html 1 || fail run.html
 grep -q 'erf &lt;i&gt; &amp; &quot;j&quot;, task 9 of worker 0 -&gt; 1: 188 us' run.html ||
     fail 'words of a task'
 timeline make slow 2 2 3 7 fock 10000
@@ -82,7 +83,21 @@ says_of "allowed: a folder with files NAME.RANK.ekt" .
 says_of "a record is missing; allowed: " run run.tsv
 says_of "--perfetto or --otf2 with 0 timelines" "$data/water10.ekr" --perfetto a.json
 timeline make other 2 2 3 7 tiles
-says_of "is of the collection 'tiles', the record of" "$data/water10.ekr" other/tiles.0.ekt
+{
+    printf 'EKRECORD 4\nname fock\nrank 0 workers 2\nrank 1 workers 2\nfunction 0 f\n'
+    echo 'iteration 0 wall_ns 9999 status 0 restore none steal random order longest on_failure stop'
+    for worker in 0 1 2 3; do
+        echo "worker $worker executed 1 nulls 0 failed 0 cancelled 0 work_ns 1000 null_ns 0"
+        echo "task $((worker * 1099511627776)) 0 1000 -"
+    done
+    echo 'end 1'
+} >text
+"$ek_record" binary text run.ekr || fail 'no record'
+run 0 run.ekr run --simulate 0 -o both.html
+python3 "$tests/report_page.py" both.html 1 || fail both.html
+says_of "'other/tiles.0.ekt': collection 'tiles', 2 ranks, 4 workers; the record: 'fock', 2, 4;" \
+    run.ekr other/tiles.0.ekt
+says_of "the record: 'fock', 1, 1; allowed: a timeline of its run" "$data/water10.ekr" run
 run 1 run --perfetto /nowhere/out.json
 says "cannot write '/nowhere/out.json'"
 
@@ -131,7 +146,7 @@ exports few 3 2 8
 "$ek_sim" --record "$data/water10.ekr" --cores 256 --node-cores 16 --timeline sim \
     --iterations 2 >told 2>err || fail "ek-sim: $(cat err)"
 run 0 sim -o sim.html
-python3 "$tests/report_page.py" sim.html 1 timeline || fail sim.html
+python3 "$tests/report_page.py" sim.html 1 || fail sim.html
 grep -q '2 workers share a row' sim.html || fail 'no map'
 exports sim "$(find sim -name '*.ekt' | wc -l)" 1 \
     "$(run 0 sim --perfetto a.json && grep -c '"ph":"f"' a.json)"

@@ -301,16 +301,19 @@ static bool add_file(const char *path, struct run *run, struct message *message)
 {
     if (!run->timeline)
         run->timeline = allocate(1, sizeof *run->timeline);
+    const struct eki_timelines *files = &run->timeline->files;
     if (eki_timelines_add(&run->timeline->files, path) != EK_OK)
         return message_set(message, "%s", ek_error_message());
-    if (!run->record ||
-        strcmp(run->timeline->files.name, run->record->shape.name) == 0)
-        return true;
-    return message_set(
-        message,
-        "'%.300s' is of the collection '%s', the record of '%s'; "
-        "allowed: a timeline of the same run",
-        path, run->timeline->files.name, run->record->shape.name);
+    const struct eki_record_shape *shape =
+        run->record ? &run->record->shape : NULL;
+    return !shape ||
+           (strcmp(files->name, shape->name) == 0 &&
+            files->ranks == shape->ranks && files->workers == shape->workers) ||
+           message_set(message,
+                       "'%.200s': collection '%s', %d ranks, %d workers; the "
+                       "record: '%s', %d, %d; allowed: a timeline of its run",
+                       path, files->name, files->ranks, files->workers,
+                       shape->name, shape->ranks, shape->workers);
 }
 
 /* Whether a name is NAME.RANK.ekt, with the name of the record if there is one.
