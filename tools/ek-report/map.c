@@ -120,7 +120,7 @@ void say_timeline(const struct run *run, char *text, size_t bytes)
     append_clocks(files, text, bytes);
     append_missing(files, text, bytes);
     if (files->early > 0)
-        eki_append(text, bytes, " %d of the files end early: %s.", files->early,
+        eki_append(text, bytes, " %d of the files end early: %s", files->early,
                    files->warning);
     if (dropped > 0)
         eki_append(text, bytes,

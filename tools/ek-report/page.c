@@ -310,7 +310,7 @@ static void write_section(const struct section *section, const struct run *runs,
                     "<section aria-labelledby=\"%s\"%s><h2 "
                     "id=\"%s\">%s</h2>\n",
                     section->key,
-                    section->is_of_timeline ? " class=\"first\"" : "",
+                    section->is_of_timeline ? " class=\"first broad\"" : "",
                     section->key, section->title);
             if (section->help[0])
                 fprintf(out, "<p class=\"help\">%s</p>\n", section->help);
