@@ -191,7 +191,7 @@ static void append_idle(const struct eki_verdict_run *run, double part,
                "workers were without tasks for %.0f %% of the time", part);
     if (run->busiest > 0)
         eki_append(text, bytes,
-                   ", the busiest (rank %d) had %.1f x the mean load",
+                   ", the busiest worker (on rank %d) had %.1f x the mean load",
                    run->busiest_rank, run->busiest);
     eki_append(text, bytes, "; ");
     append_idle_remedy(run, text, bytes);
@@ -209,7 +209,7 @@ static void append_coarse(const struct eki_verdict_run *run, double part,
                                       .function = run->function};
     eki_append(
         text, bytes,
-        "workers waited behind the longest task for %.0f %% of the time: ",
+        "workers waited behind the longest task for %.0f %% of the time; ",
         part);
     eki_verdict_tasks(&tasks, text, bytes);
 }
@@ -382,11 +382,11 @@ bool eki_verdict_tasks(const struct eki_verdict_tasks *tasks, char *text,
     double ideal_s = tasks->sum_s / tasks->workers;
     if (tasks->workers > 1 && tasks->longest_s > ideal_s) {
         double most = fmax(floor(tasks->sum_s / tasks->longest_s), 1);
-        eki_append(text, bytes, "the longest task ");
+        eki_append(text, bytes, "the longest task");
         if (tasks->function)
-            eki_append(text, bytes, "(%s) ", tasks->function);
+            eki_append(text, bytes, ", of function '%s',", tasks->function);
         eki_append(text, bytes,
-                   "is %.3g x the ideal time: no policy helps beyond %.0f "
+                   " is %.3g x the ideal time, so no policy helps beyond %.0f "
                    "worker%s; ",
                    tasks->longest_s / ideal_s, most, most == 1 ? "" : "s");
         if (tasks->above == 1)

@@ -111,7 +111,7 @@ static void the_end_names_the_loss_and_the_remedy(void)
     expect(" 120 tasks\n");
     expect("report:   inside ");
     expect(" % without tasks");
-    expect("the busiest (rank 0) had ");
+    expect("the busiest worker (on rank 0) had ");
     expect("stealing is off: EVENKEEL_STEAL=random\n");
 }
 

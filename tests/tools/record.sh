@@ -84,7 +84,7 @@ grep -q '^ *7 .*failed$' out || fail "summary, row 7: $(cat out)"
 } >cut
 run 0 binary cut cut.ekr
 run 0 summary cut.ekr
-tail -n 2 out | tr '\n' ' ' | grep -qx 'On 50 workers the longest task is 8.7 x the ideal time: no policy helps beyond 5 workers; cut the 20 tasks above 30.21 us ' ||
+tail -n 2 out | tr '\n' ' ' | grep -qx 'On 50 workers the longest task is 8.7 x the ideal time, so no policy helps beyond 5 workers; cut the 20 tasks above 30.21 us ' ||
     fail "verdict: $(cat out)"
 
 # Without its end it is a record that was not closed.

@@ -35,8 +35,8 @@ static void expect_run(const struct eki_verdict_run *run, const char *expected)
 #define GAINS(gain, part) \
     "; this gains " gain " of 2 s an iteration (" part " %)"
 
-#define IDLE                                                         \
-    "workers were without tasks for 50 % of the time, the busiest (" \
+#define IDLE                                                                   \
+    "workers were without tasks for 50 % of the time, the busiest worker (on " \
     "rank 3) had 1.7 x the mean load; "
 
 static void idle_workers_are_told_what_to_try(void)
@@ -89,16 +89,18 @@ static void the_longest_task_explains_idleness(void)
     run.longest_s = 1.8;
     run.function = "fock";
     expect_run(&run,
-               "workers waited behind the longest task for 40 % of the time: "
+               "workers waited behind the longest task for 40 % of the time; "
                "the longest "
-               "task (fock) is 1.8 x the ideal time: no policy helps beyond 2 "
+               "task, of function 'fock', is 1.8 x the ideal time, so no "
+               "policy helps beyond 2 "
                "workers; cut tasks above 1 s" GAINS("800 ms", "40"));
     /* Not where it explains less than the rest. */
     run.longest_s = 1.2;
     run.function = NULL;
-    expect_run(&run, "workers were without tasks for 40 % of the time, the "
-                     "busiest (rank 3) had 1.7 x the mean load; start "
-                     "balanced: EVENKEEL_RESTORE=auto" GAINS("800 ms", "40"));
+    expect_run(&run,
+               "workers were without tasks for 40 % of the time, the "
+               "busiest worker (on rank 3) had 1.7 x the mean load; start "
+               "balanced: EVENKEEL_RESTORE=auto" GAINS("800 ms", "40"));
 }
 
 #define BUSY(part)                                                        \
@@ -325,15 +327,17 @@ static void tasks_that_are_too_long_are_to_be_cut(void)
                                       .sum_s = 12.24,
                                       .longest_s = 0.18,
                                       .above = 37};
-    expect_tasks(&tasks, "the longest task is 60 x the ideal time: no policy "
-                         "helps beyond 68 workers; cut the 37 tasks above 3 "
-                         "ms");
+    expect_tasks(&tasks,
+                 "the longest task is 60 x the ideal time, so no policy "
+                 "helps beyond 68 workers; cut the 37 tasks above 3 "
+                 "ms");
     tasks.above = 1;
     tasks.longest_s = 20;
     tasks.function = "fock";
-    expect_tasks(&tasks, "the longest task (fock) is 6.67e+03 x the ideal "
-                         "time: no policy helps beyond 1 worker; cut the one "
-                         "task above 3 ms");
+    expect_tasks(
+        &tasks, "the longest task, of function 'fock', is 6.67e+03 x the ideal "
+                "time, so no policy helps beyond 1 worker; cut the one "
+                "task above 3 ms");
 }
 
 static void few_tasks_leave_no_choice(void)

@@ -177,7 +177,6 @@ void fill_figures(const struct run *run, struct iteration_row *row)
     parts_s[PART_DATA] = figures[FIGURE_DATA];
     parts_s[PART_STARVED] = fmax(starved_s, 0);
     parts_s[PART_START] = figures[FIGURE_START];
-    parts_s[PART_OUTSIDE] = figures[FIGURE_OUTSIDE] * workers;
     parts_s[PART_RESTORE] = figures[FIGURE_RESTORE] * workers;
     parts_s[PART_BUSIEST] = parts_s[PART_NOBODY] = 0;
     row->bound = figures[FIGURE_BOUND];
@@ -187,4 +186,7 @@ void fill_figures(const struct run *run, struct iteration_row *row)
     if (run->nodes == 0 && latest >= 0 && latest < run->record->shape.ranks)
         row->lateness_s =
             figures[FIGURE_LATE] / run->record->shape.rank_workers[(int)latest];
+    /* What the latest rank was outside longer than the others is late. */
+    parts_s[PART_OUTSIDE] =
+        fmax(figures[FIGURE_OUTSIDE] - row->lateness_s, 0) * workers;
 }

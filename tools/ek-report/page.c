@@ -129,7 +129,8 @@ static bool badge(const struct run *run, int i, char *text, size_t bytes)
     default:
         for (int64_t k = 0; k < run->record->iteration_count; k++)
             held += run->rows[k].held;
-        eki_append(text, bytes, "%" PRId64 " tasks were held up", held);
+        append_number(held, "task", text, bytes);
+        eki_append(text, bytes, " had no core for a while");
         return held > 0;
     }
 }

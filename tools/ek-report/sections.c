@@ -250,6 +250,10 @@ static void say_homes(const struct run *run, char *text, size_t bytes)
                "In iteration %" PRId64 ", %" PRId64 " of %" PRId64
                " tasks ran on another worker than the one that added them.",
                run->now.iteration, run->away, run->timed);
+    int64_t most = 0;
+    for (int i = 0; i < run->groups.count * run->groups.count; i++)
+        most = run->homes[i] > most ? run->homes[i] : most;
+    eki_append(text, bytes, " The darkest mark stands for %" PRId64 ".", most);
 }
 
 static void list_homes(const struct run *run, struct table *table)
@@ -313,8 +317,9 @@ const struct section sections[] = {
      "end.",
      NULL, NULL, list_state_iterations},
     {false, "load", "Is the load even?",
-     "Above the target a worker has too much. A rebalance aims at the target; "
-     "without steals, an iteration ends with the highest mark.",
+     "Above the target a worker has too much. A rebalance aims at the target, "
+     "which is no shorter than the longest task. Without steals, an iteration "
+     "ends with the highest mark.",
      say_loads, draw_loads, list_loads},
     {false, "durations", "How long are tasks?",
      "A task right of the share of a worker keeps all others waiting.",
