@@ -130,11 +130,11 @@ void eki_tracking_call(ek_collection *tasks)
 {
     struct eki_tracking *tracking = tasks->parts.tracking;
     const char *folder =
-        eki_settings_timeline(&tasks->settings, tasks->iteration);
+        *tracking->failure
+            ? NULL
+            : eki_settings_timeline(&tasks->settings, tasks->iteration);
     uint64_t now = tasks->lookout.entered_ns;
     bool was_on = tracking->timeline && tracking->timeline->is_on;
-    if (*tracking->failure)
-        return;
     if (folder && tracking->folder && strcmp(folder, tracking->folder) != 0)
         close_timeline(tracking, now);
     if (was_on && tracking->timeline)

@@ -186,7 +186,7 @@ void eki_worker_close_piece(struct ek_worker *worker, uint64_t now)
             ((double)elapsed / (double)nulls - piece->null_ns) / NULLS_WEIGHT;
     if (nulls > 0)
         worker->counts.null_ns += elapsed;
-    if (EKI_UNLIKELY(worker->track) && nulls > 0)
+    if (EKI_UNLIKELY(worker->track))
         eki_worker_track_tasks(worker, nulls, worker->batch.stamp, now, 0);
     count_indices(worker, nulls, elapsed);
     count_nulls(worker);

@@ -202,6 +202,11 @@ void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
                      int64_t n, uint64_t begin, uint64_t end)
 {
     int64_t counted = n < track->counted ? n : track->counted;
+    if (n == 0) {
+        if (end > track->since)
+            track->since = end;
+        return;
+    }
     track->counted -= counted;
     put_tasks(track, function, id, n - counted, begin, end);
 }

@@ -104,8 +104,8 @@ struct eki_track {
 void eki_track_state(struct eki_track *track, enum eki_event_kind kind,
                      int function, uint64_t begin, uint64_t end,
                      uint64_t value);
-/* N tasks have ended at END, which began at BEGIN: ID is the last of them ...
- */
+/* N tasks have ended at END, which began at BEGIN: ID is the last of them;
+ * none: what was last lasts until then ... */
 void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
                      int64_t n, uint64_t begin, uint64_t end);
 /* ... or is interrupted there, and goes on later. */

@@ -233,7 +233,7 @@ ek_status eki_timeline_close(struct eki_timeline **made, uint64_t now)
     struct eki_timeline *timeline = *made;
     *made = NULL;
     eki_timeline_stop(timeline, now);
-    write_block(timeline, EKI_BLOCK_END, NULL, 0);
+    write_block(timeline, EKI_BLOCK_END, "", 0);
     ek_status status = eki_sealed_finish(&timeline->out);
     const char *failure = eki_timeline_failure(timeline);
     if (failure)

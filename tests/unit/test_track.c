@@ -30,7 +30,9 @@ static void add_state(struct sums *sums, enum eki_event_kind kind, int function,
     bool is_task = kind == EKI_EVENT_TASK || kind == EKI_EVENT_TASKS;
     sums->ns[is_task ? EKI_EVENT_TASK : kind] += ns;
     if (is_task)
-        sums->function_ns[function < FUNCTIONS ? function : FUNCTIONS] += ns;
+        sums->function_ns[function < 0 || function > FUNCTIONS ? FUNCTIONS
+                                                               : function] +=
+            ns;
 }
 
 /* Add the events of a block from BASE to END; they must be in order. */
