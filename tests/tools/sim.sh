@@ -240,8 +240,8 @@ tail -n 2 out | tr '\n' ' ' |
     fail "equal tasks: $(cat out)"
 run 0 --synthetic constant:n=4000,mean=1e-3,longest=1 --machine hopper --cores 48 \
     --iterations 3 --compare
-grep -q '^the longest task is 9[0-9.]* x the ideal time, so no policy helps beyond 4 workers; cut the one task above' \
-    out || fail "a long task: $(cat out)"
+tr '\n' ' ' <out |
+    grep -q 'the longest task is 9[0-9.]* x the ideal time, so no policy helps beyond 4 workers; cut the one task above' || fail "a long task: $(cat out)"
 run 0 --synthetic constant:n=400,mean=1e-3 --cores 48 --compare --csv
 grep -q enough out && fail "a verdict among the rows: $(cat out)"
 
