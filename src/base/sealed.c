@@ -111,6 +111,14 @@ ek_status eki_sealed_finish(struct eki_sealed_out *out)
     return status;
 }
 
+void eki_function_body(unsigned char body[EKI_FUNCTION_BODY], int number,
+                       const char *name)
+{
+    memset(body, 0, EKI_FUNCTION_BODY);
+    eki_put(body + EKI_FUNCTION_NUMBER, (uint64_t)number, 4);
+    snprintf((char *)body + EKI_FUNCTION_NAME, EKI_BLOCK_NAME, "%s", name);
+}
+
 ek_status eki_sealed_open(struct eki_sealed_in *in, const char *path)
 {
     *in = (struct eki_sealed_in){
@@ -128,6 +136,11 @@ void eki_sealed_close(struct eki_sealed_in *in)
     if (in->file)
         fclose(in->file);
     in->file = NULL;
+}
+
+ek_status eki_sealed_no_memory(const char *path)
+{
+    return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", path);
 }
 
 ek_status eki_sealed_refuse(const struct eki_sealed_in *in, int64_t at,
@@ -177,6 +190,22 @@ ek_status eki_sealed_check(const struct eki_sealed_in *in, int64_t at,
                              what, bytes, crc, stored);
 }
 
+ek_status eki_sealed_check_version(const struct eki_sealed_in *in,
+                                   const unsigned char *header,
+                                   const char *what, const char *magic,
+                                   int first, int last)
+{
+    uint64_t version = eki_get(header + EKI_HEADER_VERSION, 4);
+    if (memcmp(header, magic, strlen(magic)) != 0)
+        return eki_sealed_refuse(
+            in, 0, "this is no %s: it does not begin with %s", what, magic);
+    if (version < (uint64_t)first || version > (uint64_t)last)
+        return eki_sealed_refuse(in, EKI_HEADER_VERSION,
+                                 "version %" PRIu64 "; allowed: %d ... %d",
+                                 version, first, last);
+    return EK_OK;
+}
+
 ek_status eki_sealed_next(struct eki_sealed_in *in,
                           struct eki_sealed_block *block, bool *found)
 {
@@ -218,6 +247,45 @@ ek_status eki_sealed_body(const struct eki_sealed_in *in,
     if (block->bytes != (int64_t)bytes)
         return eki_sealed_wrong_size(in, block, (int64_t)bytes);
     return eki_sealed_read(in, block->at, body, bytes);
+}
+
+ek_status eki_sealed_wrong_kind(const struct eki_sealed_in *in,
+                                const struct eki_sealed_block *block)
+{
+    return eki_sealed_refuse(in, block->at - EKI_BLOCK_HEAD,
+                             "unknown kind of block 0x%08" PRIx32, block->kind);
+}
+
+ek_status eki_sealed_function(const struct eki_sealed_in *in,
+                              const struct eki_sealed_block *block,
+                              uint64_t *number, char name[EKI_BLOCK_NAME])
+{
+    unsigned char body[EKI_FUNCTION_BODY];
+    EKI_TRY(eki_sealed_body(in, block, body, sizeof body));
+    *number = eki_get(body + EKI_FUNCTION_NUMBER, 4);
+    if (!eki_is_padded_name(body + EKI_FUNCTION_NAME))
+        return eki_sealed_refuse(
+            in, block->at + EKI_FUNCTION_NAME,
+            "the name of function %" PRIu64 " is not allowed", *number);
+    memcpy(name, body + EKI_FUNCTION_NAME, EKI_BLOCK_NAME);
+    return EK_OK;
+}
+
+ek_status eki_sealed_check_end(const struct eki_sealed_in *in)
+{
+    if (in->at == in->size)
+        return EK_OK;
+    return eki_sealed_refuse(in, in->at, "%" PRId64 " bytes after the end",
+                             in->size - in->at);
+}
+
+void eki_sealed_say_early(const struct eki_sealed_in *in, const char *what,
+                          char *text, size_t bytes)
+{
+    snprintf(text, bytes,
+             "%s is not complete: it ends at byte %" PRId64 ", %" PRId64
+             " bytes after its last whole block; was the job killed?",
+             what, in->size, in->size - in->at);
 }
 
 bool eki_is_padded_name(const unsigned char *from)

@@ -3,6 +3,7 @@
  * sealed: files of a header and then blocks, one after another and each with a
  * CRC, so that what a killed job has written is a file that ends early.
  *
+ * A header begins with eight letters, its version and its bytes with the CRC.
  * A block is a head (its kind, the CRC of the twelve other bytes, the bytes of
  * its body), the body, and the CRC of the body.  Numbers have their lowest byte
  * first.  docs/reference/file-formats.md says what is in the bodies.
@@ -15,15 +16,28 @@
 #include "base/base.h"
 
 enum {
+    EKI_HEADER_VERSION = 8,
+    EKI_HEADER_BYTES = 12,
+
     EKI_BLOCK_KIND = 0,
     EKI_BLOCK_HEAD_CRC = 4,
     EKI_BLOCK_BYTES = 8,
     EKI_BLOCK_HEAD = 16,
     EKI_BLOCK_CRC = 4, /* bytes of a CRC behind a header or a body */
 
-    EKI_BLOCK_NAME = 64,             /* bytes of a name, with zeros behind it */
-    EKI_BLOCK_FUNCTION = 0x434e5546, /* "FUNC": a number and a name */
-    EKI_BLOCK_END = 0x21444e45       /* "END!": nothing follows */
+    EKI_BLOCK_NAME = 64, /* bytes of a name, with zeros behind it */
+
+    /* The body of EKI_BLOCK_FUNCTION. */
+    EKI_FUNCTION_NUMBER = 0,
+    EKI_FUNCTION_NAME = 4,
+    EKI_FUNCTION_BODY = EKI_FUNCTION_NAME + EKI_BLOCK_NAME
+};
+
+/* Kinds of blocks that several files have. */
+enum {
+    EKI_BLOCK_FUNCTION = 0x434e5546,  /* "FUNC": a number and a name */
+    EKI_BLOCK_ITERATION = 0x52455449, /* "ITER": what each file says of one */
+    EKI_BLOCK_END = 0x21444e45        /* "END!": nothing follows */
 };
 
 /* Write a number as BYTES bytes, the lowest first. */
@@ -73,6 +87,9 @@ ek_status eki_sealed_write(struct eki_sealed_out *out, uint32_t kind,
                            const void *body, size_t bytes);
 /* Close it; once more: nothing. */
 ek_status eki_sealed_finish(struct eki_sealed_out *out);
+/* The body of the block of a function. */
+void eki_function_body(unsigned char body[EKI_FUNCTION_BODY], int number,
+                       const char *name);
 
 /* A file that is read, and how far a walk over its blocks has come. */
 struct eki_sealed_in {
@@ -89,6 +106,8 @@ struct eki_sealed_block {
 
 ek_status eki_sealed_open(struct eki_sealed_in *in, const char *path);
 void eki_sealed_close(struct eki_sealed_in *in);
+/* EK_ERR_NOMEM: there is no memory to read PATH. */
+ek_status eki_sealed_no_memory(const char *path);
 /* Say what is wrong with byte AT; always EK_ERR_FILE. */
 ek_status eki_sealed_refuse(const struct eki_sealed_in *in, int64_t at,
                             const char *format, ...) EKI_PRINTF(3, 4);
@@ -99,6 +118,12 @@ ek_status eki_sealed_read(const struct eki_sealed_in *in, int64_t at,
  */
 ek_status eki_sealed_check(const struct eki_sealed_in *in, int64_t at,
                            int64_t bytes, const char *what);
+/* What begins a header: WHAT the file is, by the letters of MAGIC; versions
+ * from FIRST to LAST are allowed. */
+ek_status eki_sealed_check_version(const struct eki_sealed_in *in,
+                                   const unsigned char *header,
+                                   const char *what, const char *magic,
+                                   int first, int last);
 /* Go on to the next block, whose CRCs are right; *FOUND is false if the file
  * ends in it or before it. */
 ek_status eki_sealed_next(struct eki_sealed_in *in,
@@ -107,9 +132,22 @@ ek_status eki_sealed_next(struct eki_sealed_in *in,
 ek_status eki_sealed_body(const struct eki_sealed_in *in,
                           const struct eki_sealed_block *block,
                           unsigned char *body, size_t bytes);
+/* Refuse a block for its size; one of which the file knows no kind. */
 ek_status eki_sealed_wrong_size(const struct eki_sealed_in *in,
                                 const struct eki_sealed_block *block,
                                 int64_t expected);
+ek_status eki_sealed_wrong_kind(const struct eki_sealed_in *in,
+                                const struct eki_sealed_block *block);
+/* Read the block of a function, whose name is well-formed. */
+ek_status eki_sealed_function(const struct eki_sealed_in *in,
+                              const struct eki_sealed_block *block,
+                              uint64_t *number, char name[EKI_BLOCK_NAME]);
+/* The block that says so was the last: nothing may follow. */
+ek_status eki_sealed_check_end(const struct eki_sealed_in *in);
+/* Fill TEXT: that WHAT, which was read up to its last whole block, ends early.
+ */
+void eki_sealed_say_early(const struct eki_sealed_in *in, const char *what,
+                          char *text, size_t bytes);
 /* Whether a name is well-formed: some characters, then nothing but zeros. */
 bool eki_is_padded_name(const unsigned char *from);
 

@@ -100,7 +100,7 @@ static ek_status read_payload(struct body *body, int64_t k,
     EKI_TRY(check_room(body, 1 + bytes));
     if (!eki_grow(&iteration->payloads, iteration->payload_count,
                   &iteration->payload_room, 16, sizeof *iteration->payloads))
-        return eki_record_no_memory(body->record);
+        return eki_sealed_no_memory(body->record->path);
     struct eki_record_payload *payload =
         &iteration->payloads[iteration->payload_count++];
     payload->task = k;
@@ -321,7 +321,7 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
     ek_status status = EK_OK;
     if (!bytes || !iteration->workers || !iteration->tasks ||
         !iteration->families)
-        status = eki_record_no_memory(record);
+        status = eki_sealed_no_memory(record->path);
     if (status == EK_OK)
         status = eki_sealed_read(&record->in, block->at, bytes,
                                  (size_t)block->bytes);

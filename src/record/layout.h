@@ -13,8 +13,6 @@
 
 enum {
     /* File header, then its CRC. */
-    EKI_HEADER_VERSION = 8,
-    EKI_HEADER_BYTES = 12,
     EKI_HEADER_RANKS = 16,
     EKI_HEADER_WORKERS = 20,
     EKI_HEADER_NAME = 24,
@@ -24,12 +22,7 @@ enum {
 
     EKI_ABOUT_MOST = 65536, /* bytes of the text about a job */
 
-    /* Bodies: of a function, ... */
-    EKI_FUNCTION_NUMBER = 0,
-    EKI_FUNCTION_NAME = 4,
-    EKI_FUNCTION_BODY = 68,
-
-    /* ... of the data of a function (from version 2 on), ... */
+    /* Bodies: of the data of a function (from version 2 on), ... */
     EKI_DATA_FUNCTION = 0,
     EKI_DATA_BYTES_MAX = 4,
     EKI_DATA_BODY = 12,
@@ -83,9 +76,8 @@ enum {
 };
 
 enum {
-    EKI_BLOCK_ABOUT = 0x554f4241,    /* "ABOU" */
-    EKI_BLOCK_DATA = 0x41544144,     /* "DATA" */
-    EKI_BLOCK_ITERATION = 0x52455449 /* "ITER" */
+    EKI_BLOCK_ABOUT = 0x554f4241, /* "ABOU" */
+    EKI_BLOCK_DATA = 0x41544144   /* "DATA" */
 };
 
 /* Bytes of the head of a worker. */
@@ -122,7 +114,5 @@ struct eki_record_block {
     int64_t at, bytes; /* of its body */
     int functions;     /* named before this block */
 };
-
-ek_status eki_record_no_memory(const struct eki_record *record);
 
 #endif

@@ -11,27 +11,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-ek_status eki_record_no_memory(const struct eki_record *record)
-{
-    return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", record->path);
-}
-
-static ek_status check_magic(const struct eki_record *record,
-                             const unsigned char *header)
-{
-    uint64_t version = eki_get(header + EKI_HEADER_VERSION, 4);
-    if (memcmp(header, EKI_RECORD_MAGIC, strlen(EKI_RECORD_MAGIC)) != 0)
-        return eki_sealed_refuse(&record->in, 0,
-                                 "this is no record: it does not begin "
-                                 "with " EKI_RECORD_MAGIC);
-    if (version < EKI_RECORD_VERSION_FIRST || version > EKI_RECORD_VERSION)
-        return eki_sealed_refuse(&record->in, EKI_HEADER_VERSION,
-                                 "version %" PRIu64 "; allowed: %d ... %d",
-                                 version, EKI_RECORD_VERSION_FIRST,
-                                 EKI_RECORD_VERSION);
-    return EK_OK;
-}
-
 /* Check the number of ranks, and the length that follows from it. */
 static ek_status check_header_ranks(const struct eki_record *record,
                                     const unsigned char *header)
@@ -63,7 +42,7 @@ static ek_status read_rank_workers(struct eki_record *record, int64_t *sum)
     unsigned char *bytes = eki_alloc(ranks, 4);
     record->rank_workers = eki_alloc(ranks, sizeof *record->rank_workers);
     record->shape.rank_workers = record->rank_workers;
-    ek_status status = eki_record_no_memory(record);
+    ek_status status = eki_sealed_no_memory(record->path);
     if (bytes && record->rank_workers)
         status = eki_sealed_read(&record->in, EKI_HEADER_RANK_WORKERS, bytes,
                                  4 * ranks);
@@ -89,7 +68,9 @@ static ek_status read_header(struct eki_record *record)
             "the file ends within its header of at least %zu bytes",
             sizeof header + 4 + EKI_BLOCK_CRC);
     EKI_TRY(eki_sealed_read(&record->in, 0, header, sizeof header));
-    EKI_TRY(check_magic(record, header));
+    EKI_TRY(eki_sealed_check_version(&record->in, header, "record",
+                                     EKI_RECORD_MAGIC, EKI_RECORD_VERSION_FIRST,
+                                     EKI_RECORD_VERSION));
     EKI_TRY(check_header_ranks(record, header));
     record->in.at = (int64_t)eki_get(header + EKI_HEADER_BYTES, 4);
     EKI_TRY(eki_sealed_check(&record->in, 0, record->in.at - EKI_BLOCK_CRC,
@@ -125,22 +106,17 @@ static bool has_room_for_function(struct eki_record *record)
 static ek_status take_function(struct eki_record *record,
                                const struct eki_sealed_block *block)
 {
-    unsigned char body[EKI_FUNCTION_BODY];
-    EKI_TRY(eki_sealed_body(&record->in, block, body, sizeof body));
-    uint64_t number = eki_get(body + EKI_FUNCTION_NUMBER, 4);
+    char name[EKI_BLOCK_NAME];
+    uint64_t number;
+    EKI_TRY(eki_sealed_function(&record->in, block, &number, name));
     if (number != (uint64_t)record->function_count || number >= UINT16_MAX)
         return eki_sealed_refuse(&record->in, block->at + EKI_FUNCTION_NUMBER,
                                  "function %" PRIu64 ", expected %d", number,
                                  record->function_count);
-    if (!eki_is_padded_name(body + EKI_FUNCTION_NAME))
-        return eki_sealed_refuse(
-            &record->in, block->at + EKI_FUNCTION_NAME,
-            "the name of function %" PRIu64 " is not allowed", number);
     if (!has_room_for_function(record))
-        return eki_record_no_memory(record);
+        return eki_sealed_no_memory(record->path);
     record->data_bytes_max[record->function_count] = 0;
-    memcpy(record->functions[record->function_count++],
-           body + EKI_FUNCTION_NAME, EKI_BLOCK_NAME);
+    memcpy(record->functions[record->function_count++], name, sizeof name);
     return EK_OK;
 }
 
@@ -179,7 +155,7 @@ static ek_status take_about(struct eki_record *record,
             block->bytes, EKI_ABOUT_MOST);
     record->about = eki_alloc((size_t)block->bytes + 1, 1);
     if (!record->about)
-        return eki_record_no_memory(record);
+        return eki_sealed_no_memory(record->path);
     EKI_TRY(eki_sealed_body(&record->in, block, (unsigned char *)record->about,
                             (size_t)block->bytes));
     size_t bytes = strlen(record->about);
@@ -210,7 +186,7 @@ static ek_status take_iteration(struct eki_record *record,
     record->last_iteration = iteration;
     if (!eki_grow(&record->blocks, record->iteration_count, &record->block_room,
                   64, sizeof *record->blocks))
-        return eki_record_no_memory(record);
+        return eki_sealed_no_memory(record->path);
     record->blocks[record->iteration_count++] = (struct eki_record_block){
         block->at, block->bytes, record->function_count};
     return EK_OK;
@@ -220,18 +196,13 @@ static ek_status take_end(struct eki_record *record,
                           const struct eki_sealed_block *block)
 {
     unsigned char body[EKI_END_BODY];
-    int64_t end = block->at + block->bytes + EKI_BLOCK_CRC;
     EKI_TRY(eki_sealed_body(&record->in, block, body, sizeof body));
     if (eki_get(body, 8) != (uint64_t)record->iteration_count)
         return eki_sealed_refuse(&record->in, block->at + EKI_END_ITERATIONS,
                                  "%" PRIu64 " iterations; there are %" PRId64,
                                  eki_get(body, 8), record->iteration_count);
-    if (end != record->in.size)
-        return eki_sealed_refuse(&record->in, end,
-                                 "%" PRId64 " bytes after the end",
-                                 record->in.size - end);
     record->is_complete = true;
-    return EK_OK;
+    return eki_sealed_check_end(&record->in);
 }
 
 static ek_status take_block(struct eki_record *record,
@@ -255,8 +226,7 @@ static ek_status take_block(struct eki_record *record,
     default:
         break;
     }
-    return eki_sealed_refuse(&record->in, block->at - EKI_BLOCK_HEAD,
-                             "unknown kind of block 0x%08" PRIx32, block->kind);
+    return eki_sealed_wrong_kind(&record->in, block);
 }
 
 static ek_status read_blocks(struct eki_record *record)
@@ -270,11 +240,8 @@ static ek_status read_blocks(struct eki_record *record)
         EKI_TRY(take_block(record, &block));
     }
     if (!record->is_complete)
-        snprintf(record->warning, sizeof record->warning,
-                 "the record is not complete: it ends at byte %" PRId64
-                 ", %" PRId64 " bytes after its last whole block; was the "
-                 "job killed?",
-                 record->in.size, record->in.size - record->in.at);
+        eki_sealed_say_early(&record->in, "the record", record->warning,
+                             sizeof record->warning);
     return EK_OK;
 }
 
@@ -283,7 +250,7 @@ ek_status eki_record_open(const char *path, struct eki_record **made)
     struct eki_record *record = eki_alloc(1, sizeof *record + strlen(path) + 1);
     *made = NULL;
     if (!record)
-        return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", path);
+        return eki_sealed_no_memory(path);
     strcpy(record->path, path);
     record->last_iteration = -1;
     ek_status status = eki_sealed_open(&record->in, record->path);

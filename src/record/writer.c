@@ -62,9 +62,8 @@ ek_status eki_record_create(const char *path,
 ek_status eki_record_write_function(struct eki_record_writer *writer,
                                     const char *name)
 {
-    unsigned char body[EKI_FUNCTION_BODY] = {0};
-    eki_put(body + EKI_FUNCTION_NUMBER, (uint64_t)writer->functions++, 4);
-    snprintf((char *)body + EKI_FUNCTION_NAME, EKI_BLOCK_NAME, "%s", name);
+    unsigned char body[EKI_FUNCTION_BODY];
+    eki_function_body(body, writer->functions++, name);
     return eki_sealed_write(&writer->out, EKI_BLOCK_FUNCTION, body,
                             sizeof body);
 }

@@ -14,8 +14,6 @@
 /* Times are nanoseconds of the rank's own clock. */
 enum {
     /* File header, then its CRC. */
-    EKI_TIMELINE_HEAD_VERSION = 8,
-    EKI_TIMELINE_HEAD_BYTES = 12,   /* with the CRC */
     EKI_TIMELINE_HEAD_JOB = 16,     /* a number that all files of it have */
     EKI_TIMELINE_HEAD_RANKS = 24,   /* of the job ... */
     EKI_TIMELINE_HEAD_WORKERS = 28, /* ... and workers */
@@ -56,9 +54,8 @@ enum {
 };
 
 enum {
-    EKI_BLOCK_CLOCK = 0x4b434c43,              /* "CLCK" */
-    EKI_BLOCK_TIMELINE_ITERATION = 0x52455449, /* "ITER" */
-    EKI_BLOCK_TRACK = 0x4b435254               /* "TRCK" */
+    EKI_BLOCK_CLOCK = 0x4b434c43, /* "CLCK" */
+    EKI_BLOCK_TRACK = 0x4b435254  /* "TRCK" */
 };
 
 #endif

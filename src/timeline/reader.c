@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum {
-    WORKERS_MAX = 1 << 24,
-    FUNCTION_BODY = 4 + EKI_BLOCK_NAME
+    WORKERS_MAX = 1 << 24
 };
 
 /* No time is so late, even with an offset. */
@@ -22,11 +21,6 @@ struct adding {
     struct eki_sealed_in in;
     int64_t *track_end_ns; /* [here + 1]: where the last block ended */
 };
-
-static ek_status no_memory_for(const char *path)
-{
-    return eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'", path);
-}
 
 /* A time of the file; one that is none is below 0. */
 static int64_t get_time(const unsigned char *from)
@@ -80,15 +74,8 @@ static ek_status read_timeline_header(struct eki_sealed_in *in,
         return eki_sealed_refuse(
             in, in->size, "the file ends within its header of %d bytes", bytes);
     EKI_TRY(eki_sealed_read(in, 0, head, sizeof head));
-    uint64_t version = eki_get(head + EKI_TIMELINE_HEAD_VERSION, 4);
-    if (memcmp(head, EKI_TIMELINE_MAGIC, strlen(EKI_TIMELINE_MAGIC)) != 0)
-        return eki_sealed_refuse(in, 0,
-                                 "this is no timeline: it does not begin "
-                                 "with " EKI_TIMELINE_MAGIC);
-    if (version != EKI_TIMELINE_VERSION)
-        return eki_sealed_refuse(in, EKI_TIMELINE_HEAD_VERSION,
-                                 "version %" PRIu64 "; allowed: %d", version,
-                                 EKI_TIMELINE_VERSION);
+    EKI_TRY(eki_sealed_check_version(in, head, "timeline", EKI_TIMELINE_MAGIC,
+                                     1, EKI_TIMELINE_VERSION));
     EKI_TRY(eki_sealed_check(in, 0, sizeof head, "header"));
     in->at = bytes;
     return take_timeline_header(in, head, file, timeline);
@@ -122,13 +109,12 @@ static ek_status take_timeline_function(const struct adding *adding,
                                         const struct eki_sealed_block *block)
 {
     struct eki_timelines *timeline = adding->timeline;
-    unsigned char body[FUNCTION_BODY];
-    EKI_TRY(eki_sealed_body(&adding->in, block, body, sizeof body));
-    uint64_t number = eki_get(body, 4), count = timeline->function_count;
+    char name[EKI_BLOCK_NAME];
+    uint64_t number, count = (uint64_t)timeline->function_count;
+    EKI_TRY(eki_sealed_function(&adding->in, block, &number, name));
     if (number > count || number > EKI_EVENT_FUNCTION_MOST ||
-        !eki_is_padded_name(body + 4) ||
         (number < count &&
-         memcmp(timeline->functions[number], body + 4, EKI_BLOCK_NAME) != 0))
+         memcmp(timeline->functions[number], name, sizeof name) != 0))
         return eki_sealed_refuse(&adding->in, block->at,
                                  "function %" PRIu64 " behind %" PRIu64
                                  ", or a name that other files do not have",
@@ -137,9 +123,8 @@ static ek_status take_timeline_function(const struct adding *adding,
         return EK_OK;
     if (!eki_grow(&timeline->functions, timeline->function_count,
                   &timeline->function_room, 8, sizeof *timeline->functions))
-        return no_memory_for(adding->in.path);
-    memcpy(timeline->functions[timeline->function_count++], body + 4,
-           EKI_BLOCK_NAME);
+        return eki_sealed_no_memory(adding->in.path);
+    memcpy(timeline->functions[timeline->function_count++], name, sizeof name);
     return EK_OK;
 }
 
@@ -161,7 +146,7 @@ static ek_status take_clock(const struct adding *adding,
                                  "a clock that does not follow the one before");
     if (!eki_grow(&file->clocks, file->clock_count, &file->clock_room, 8,
                   sizeof *file->clocks))
-        return no_memory_for(adding->in.path);
+        return eki_sealed_no_memory(adding->in.path);
     file->clocks[file->clock_count++] = clock;
     if (error_ns > file->error_ns)
         file->error_ns = error_ns;
@@ -191,7 +176,7 @@ static ek_status take_timeline_iteration(const struct adding *adding,
         now.late_ns = now.entered_ns;
     if (!eki_grow(&file->iterations, file->iteration_count,
                   &file->iteration_room, 64, sizeof *file->iterations))
-        return no_memory_for(adding->in.path);
+        return eki_sealed_no_memory(adding->in.path);
     file->iterations[file->iteration_count++] = now;
     return EK_OK;
 }
@@ -224,7 +209,7 @@ static ek_status take_track(const struct adding *adding,
     file->dropped += (int64_t)eki_get(head + EKI_TIMELINE_TRACK_DROPPED, 8);
     if (!eki_grow(&file->blocks, file->block_count, &file->block_room, 64,
                   sizeof *file->blocks))
-        return no_memory_for(adding->in.path);
+        return eki_sealed_no_memory(adding->in.path);
     file->blocks[file->block_count++] = found;
     return EK_OK;
 }
@@ -237,21 +222,15 @@ static ek_status take_timeline_block(const struct adding *adding,
         return take_timeline_function(adding, block);
     case EKI_BLOCK_CLOCK:
         return take_clock(adding, block);
-    case EKI_BLOCK_TIMELINE_ITERATION:
+    case EKI_BLOCK_ITERATION:
         return take_timeline_iteration(adding, block);
     case EKI_BLOCK_TRACK:
         return take_track(adding, block);
     case EKI_BLOCK_END:
         adding->file->is_complete = true;
-        if (adding->in.at == adding->in.size)
-            return EK_OK;
-        return eki_sealed_refuse(&adding->in, adding->in.at,
-                                 "%" PRId64 " bytes after the end",
-                                 adding->in.size - adding->in.at);
+        return eki_sealed_check_end(&adding->in);
     default:
-        return eki_sealed_refuse(&adding->in, block->at - EKI_BLOCK_HEAD,
-                                 "unknown kind of block 0x%08" PRIx32,
-                                 block->kind);
+        return eki_sealed_wrong_kind(&adding->in, block);
     }
 }
 
@@ -262,7 +241,8 @@ static ek_status read_timeline_blocks(struct adding *adding)
     bool found = true;
     adding->track_end_ns =
         eki_alloc((size_t)adding->file->here + 1, sizeof *adding->track_end_ns);
-    ek_status status = adding->track_end_ns ? EK_OK : no_memory_for(in->path);
+    ek_status status =
+        adding->track_end_ns ? EK_OK : eki_sealed_no_memory(in->path);
     while (status == EK_OK && found && !adding->file->is_complete) {
         struct eki_sealed_block block = {0};
         status = eki_sealed_next(&adding->in, &block, &found);
@@ -270,13 +250,12 @@ static ek_status read_timeline_blocks(struct adding *adding)
             status = take_timeline_block(adding, &block);
     }
     eki_free(adding->track_end_ns);
-    if (status == EK_OK && !adding->file->is_complete && timeline->early++ == 0)
-        snprintf(timeline->warning, sizeof timeline->warning,
-                 "the timeline of rank %d is not complete: it ends at byte "
-                 "%" PRId64 ", %" PRId64 " bytes after its last whole block; "
-                 "was the job killed?",
-                 adding->file->rank, in->size, in->size - in->at);
-    return status;
+    if (status != EK_OK || adding->file->is_complete || timeline->early++ > 0)
+        return status;
+    char what[40];
+    snprintf(what, sizeof what, "the timeline of rank %d", adding->file->rank);
+    eki_sealed_say_early(in, what, timeline->warning, sizeof timeline->warning);
+    return EK_OK;
 }
 
 /* From when to when the timeline goes. */
@@ -300,13 +279,13 @@ static ek_status add_open(struct adding *adding)
         timeline->files = eki_alloc((size_t)of.ranks, sizeof *timeline->files);
     }
     if (!timeline->files)
-        return no_memory_for(adding->in.path);
+        return eki_sealed_no_memory(adding->in.path);
     EKI_TRY(join_timeline(&adding->in, timeline, &of, file.rank));
     adding->file = &timeline->files[file.rank];
     *adding->file = file;
     adding->file->path = eki_copy_string(adding->in.path);
     if (!adding->file->path)
-        return no_memory_for(adding->in.path);
+        return eki_sealed_no_memory(adding->in.path);
     timeline->present++;
     EKI_TRY(read_timeline_blocks(adding));
     for (int64_t i = 0; i < adding->file->block_count; i++) {

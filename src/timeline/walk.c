@@ -181,10 +181,8 @@ ek_status eki_timelines_walk(const struct eki_timelines_file *file, int track,
         if (walk.block->track != track)
             continue;
         walk.events = eki_alloc((size_t)walk.block->count, EKI_TIMELINE_EVENT);
-        status = walk.events
-                     ? load_events(&walk, &in)
-                     : eki_error(EK_ERR_NOMEM, "no memory to read '%.500s'",
-                                 file->path);
+        status = walk.events ? load_events(&walk, &in)
+                             : eki_sealed_no_memory(file->path);
         if (status == EK_OK)
             visit_block(&walk);
         eki_free(walk.events);

@@ -71,8 +71,8 @@ static ek_status write_head(struct eki_timeline *timeline,
 {
     unsigned char head[EKI_TIMELINE_HEAD] = EKI_TIMELINE_MAGIC;
     char host[HOST_BYTES] = "";
-    eki_put(head + EKI_TIMELINE_HEAD_VERSION, EKI_TIMELINE_VERSION, 4);
-    eki_put(head + EKI_TIMELINE_HEAD_BYTES, sizeof head + EKI_BLOCK_CRC, 4);
+    eki_put(head + EKI_HEADER_VERSION, EKI_TIMELINE_VERSION, 4);
+    eki_put(head + EKI_HEADER_BYTES, sizeof head + EKI_BLOCK_CRC, 4);
     eki_put(head + EKI_TIMELINE_HEAD_JOB, setup->job, 8);
     eki_put(head + EKI_TIMELINE_HEAD_RANKS, (uint64_t)setup->size, 4);
     eki_put(head + EKI_TIMELINE_HEAD_WORKERS, (uint64_t)setup->workers, 4);
@@ -244,9 +244,8 @@ ek_status eki_timeline_close(struct eki_timeline **made, uint64_t now)
 
 void eki_timeline_function(struct eki_timeline *timeline, const char *name)
 {
-    unsigned char body[4 + EKI_BLOCK_NAME] = {0};
-    eki_put(body, (uint64_t)timeline->functions++, 4);
-    snprintf((char *)body + 4, EKI_BLOCK_NAME, "%s", name);
+    unsigned char body[EKI_FUNCTION_BODY];
+    eki_function_body(body, timeline->functions++, name);
     write_block(timeline, EKI_BLOCK_FUNCTION, body, sizeof body);
 }
 
@@ -272,5 +271,5 @@ void eki_timeline_iteration(struct eki_timeline *timeline,
     body[EKI_TIMELINE_ITERATION_STATUS] = (unsigned char)-iteration->status;
     body[EKI_TIMELINE_ITERATION_RESTORE] = (unsigned char)iteration->restore;
     body[EKI_TIMELINE_ITERATION_STEAL] = (unsigned char)iteration->steal;
-    write_block(timeline, EKI_BLOCK_TIMELINE_ITERATION, body, sizeof body);
+    write_block(timeline, EKI_BLOCK_ITERATION, body, sizeof body);
 }
