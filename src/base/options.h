@@ -18,7 +18,8 @@
 
 /* What a list such as "retain@1,original@2-" says of each iteration. */
 struct eki_schedule_entry {
-    int policy;          /* of texts: where it begins in the list */
+    int value;           /* a choice, as a policy; or where a folder begins in
+                          * the texts */
     int64_t first, last; /* iterations, from 0; last: INT64_MAX if open */
 };
 
@@ -26,10 +27,10 @@ struct eki_schedule {
     struct eki_schedule_entry *entries; /* owned; NULL: says nothing */
     int count;
     uint64_t ours; /* a bit per entry of the list, of the first 64 */
-    char *texts;   /* the list, each text with a zero behind it; owned */
+    char *texts;   /* of folders: the list, with a zero behind each; owned */
 };
 
-/* The policy for ITERATION: the last entry that covers it, else FALLBACK. */
+/* The value for ITERATION: of the last entry that covers it, else FALLBACK. */
 int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
                     int fallback);
 
@@ -39,7 +40,7 @@ struct eki_schedule_source {
     const char *list;
     /* Entries of others are checked and dropped; NULL: none may be named. */
     const char *collection;
-    const struct eki_choice *choices; /* NULL: any text */
+    const struct eki_choice *choices; /* NULL: entries name folders */
 };
 
 /* On failure nothing is owned. */

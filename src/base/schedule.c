@@ -2,9 +2,9 @@
 /*
  * Schedules: which choice holds in which iteration.
  *
- * One is a list of [collection:]policy[@iterations], where iterations is
- * N, N-M or N-.  The last entry that covers an iteration wins.  Instead of
- * policies it may name folders.
+ * One is a list of [collection:]value[@iterations], where iterations is N, N-M
+ * or N-.  The last entry that covers an iteration wins.  A value is one of the
+ * source's choices, a policy, or the name of a folder where it has none.
  */
 #include "base/options.h"
 
@@ -35,7 +35,7 @@ int eki_schedule_at(const struct eki_schedule *schedule, int64_t iteration,
     for (int i = schedule->count - 1; i >= 0; i--) {
         const struct eki_schedule_entry *entry = &schedule->entries[i];
         if (entry->first <= iteration && iteration <= entry->last)
-            return entry->policy;
+            return entry->value;
     }
     return fallback;
 }
@@ -90,28 +90,37 @@ static bool collection_read(const struct eki_schedule_source *source,
     return source->collection && eki_is_collection_name(name, bytes);
 }
 
+static const char *form_of(const struct eki_schedule_source *source)
+{
+    if (!source->choices)
+        return "[collection:]DIR[@iterations], " FORM;
+    return source->collection ? "[collection:]policy[@iterations], " FORM
+                              : "policy[@iterations], " FORM;
+}
+
+/* The number of a choice; of a folder, where it begins in the list. */
+static bool entry_value(const struct eki_schedule_source *source,
+                        const char *text, const char *end, int *value)
+{
+    *value = (int)(text - source->list);
+    return source->choices ? eki_choice_read(source->choices, text,
+                                             (size_t)(end - text), value)
+                           : text != end;
+}
+
 /* Read the entry TEXT ... END - 1; IS_OURS: it is for this collection. */
 static ek_status entry_read(const struct eki_schedule_source *source,
                             const char *text, const char *end,
                             struct eki_schedule_entry *entry, bool *is_ours)
 {
-    const char *policy = text, *at = memchr(text, '@', (size_t)(end - text));
-    const char *policy_end = at != NULL ? at : end;
+    const char *value = text, *at = memchr(text, '@', (size_t)(end - text));
+    const char *value_end = at != NULL ? at : end;
     char names[256] = "";
     *entry = (struct eki_schedule_entry){0, 0, INT64_MAX};
     if (text == end || (at != NULL && !iterations_read(at + 1, end, entry)) ||
-        !collection_read(source, &policy, policy_end, is_ours))
-        return entry_refuse(
-            source, text, end,
-            !source->choices     ? "[collection:]DIR[@iterations], " FORM
-            : source->collection ? "[collection:]policy[@iterations], " FORM
-                                 : "policy[@iterations], " FORM);
-    entry->policy = (int)(policy - source->list);
-    if (!source->choices && policy != policy_end)
-        return EK_OK;
-    if (source->choices &&
-        eki_choice_read(source->choices, policy, (size_t)(policy_end - policy),
-                        &entry->policy))
+        !collection_read(source, &value, value_end, is_ours))
+        return entry_refuse(source, text, end, form_of(source));
+    if (entry_value(source, value, value_end, &entry->value))
         return EK_OK;
     if (!source->choices)
         return entry_refuse(source, text, end, "0 or a folder");
@@ -177,9 +186,9 @@ void eki_schedule_entry_text(const struct eki_schedule *schedule, int i,
 {
     const struct eki_schedule_entry *entry = &schedule->entries[i];
     if (choices)
-        eki_choice_text(choices, entry->policy, text, bytes);
+        eki_choice_text(choices, entry->value, text, bytes);
     else
-        eki_append(text, bytes, "%s", schedule->texts + entry->policy);
+        eki_append(text, bytes, "%s", schedule->texts + entry->value);
     if (entry->last == entry->first)
         eki_append(text, bytes, "@%" PRId64, entry->first);
     else if (entry->last < INT64_MAX)

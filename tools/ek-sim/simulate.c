@@ -89,7 +89,7 @@ static int report_end(const struct simulation *simulation, enum eki_sim_end end,
 static bool has_counter(const struct simulation *simulation)
 {
     for (int i = 0; i < simulation->plan.steal.count; i++) {
-        if (eki_unchunked(simulation->plan.steal.entries[i].policy) ==
+        if (eki_unchunked(simulation->plan.steal.entries[i].value) ==
             EK_STEAL_COUNTER)
             return true;
     }
@@ -99,7 +99,7 @@ static bool has_counter(const struct simulation *simulation)
 static bool never_balances(const struct simulation *simulation)
 {
     for (int i = 0; i < simulation->plan.restore.count; i++) {
-        int policy = simulation->plan.restore.entries[i].policy;
+        int policy = simulation->plan.restore.entries[i].value;
         if (policy != EK_RESTORE_ORIGINAL && policy != EK_RESTORE_RETAIN)
             return false;
     }
@@ -113,7 +113,7 @@ static bool check_backoff(const struct simulation *simulation,
     bool has_plain = false, has_others = false;
     for (int i = 0; i < simulation->plan.steal.count; i++) {
         const struct eki_scheme *scheme = eki_scheme_of(
-            (ek_steal_policy)simulation->plan.steal.entries[i].policy);
+            (ek_steal_policy)simulation->plan.steal.entries[i].value);
         has_plain |= scheme->is_plain;
         has_others |= scheme->victims && !scheme->is_plain;
     }
