@@ -85,18 +85,6 @@ static void add_extremes(struct eki_report_course *course,
     }
 }
 
-static void add_policies(struct eki_verdict_run *run,
-                         const struct eki_report_input *input)
-{
-    run->unstolen += input->steal == EK_STEAL_NONE;
-    run->counted += input->steal == EK_STEAL_COUNTER;
-    run->anew += input->restored == EK_RESTORE_ORIGINAL;
-    run->rebalanced += input->restored != EK_RESTORE_DEFAULT &&
-                       input->restored != EK_RESTORE_ORIGINAL &&
-                       input->restored != EK_RESTORE_RETAIN &&
-                       input->restored != EK_RESTORE_AUTO;
-}
-
 void eki_report_add(struct eki_report *report,
                     const struct eki_report_input *input,
                     const struct eki_report_extra *extra)
@@ -105,7 +93,7 @@ void eki_report_add(struct eki_report *report,
     struct eki_report_course *course = &report->course;
     struct eki_verdict_run *run = &course->run;
     double workers = (double)figures->workers;
-    run->iterations++;
+    eki_verdict_count(run, input->restored, input->steal);
     run->workers = (int)figures->workers;
     run->cores = figures->cores;
     run->cpus = input->cpus;
@@ -136,7 +124,6 @@ void eki_report_add(struct eki_report *report,
     course->cancelled += figures->cancelled;
     course->load_s += extra->load_s;
     course->mean_load_s += figures->work_s / workers;
-    add_policies(run, input);
     add_extremes(course, figures);
     add_sample(course, figures);
     add_ranks(report, extra->lateness_s);

@@ -50,6 +50,18 @@ double eki_verdict_whole_s(const struct eki_verdict_run *run)
     return run->core_s + run->restore_s * run->workers;
 }
 
+void eki_verdict_count(struct eki_verdict_run *run, ek_restore_policy restore,
+                       ek_steal_policy steal)
+{
+    run->iterations++;
+    run->unstolen += steal == EK_STEAL_NONE;
+    run->counted += steal == EK_STEAL_COUNTER;
+    run->anew += restore == EK_RESTORE_ORIGINAL;
+    run->rebalanced +=
+        restore != EK_RESTORE_DEFAULT && restore != EK_RESTORE_ORIGINAL &&
+        restore != EK_RESTORE_RETAIN && restore != EK_RESTORE_AUTO;
+}
+
 double eki_verdict_each_s(const struct eki_verdict_run *run)
 {
     return (run->wall_s + run->restore_s) / (double)run->iterations;

@@ -43,6 +43,10 @@ struct eki_verdict_run {
     double lateness_s; /* mean, of that rank */
 };
 
+/* Count an iteration, by its policies. */
+void eki_verdict_count(struct eki_verdict_run *run, ek_restore_policy restore,
+                       ek_steal_policy steal);
+
 /* Efficiency of the iterations, 0 ... 1. */
 double eki_verdict_efficiency(const struct eki_verdict_run *run);
 /* Core seconds in all, inside and restoring: losses are parts of them. */
@@ -67,8 +71,10 @@ enum eki_verdict_cause {
     EKI_VERDICT_COARSE, /* idle, but the longest task alone explains it */
     EKI_VERDICT_TILES,  /* this one and the next are parts of work */
     EKI_VERDICT_SLOWER,
-    EKI_VERDICT_CAUSES,
-    EKI_VERDICT_NAMED = 3 /* at most, in sentences */
+    EKI_VERDICT_CAUSES
+};
+enum {
+    EKI_VERDICT_NAMED = 3 /* causes, at most, that sentences name */
 };
 
 struct eki_verdict_loss {

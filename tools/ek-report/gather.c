@@ -185,19 +185,6 @@ bool gather_run(const char *path, const struct arguments *arguments,
            choose_row(run, arguments->iteration, message);
 }
 
-static void add_policies(struct eki_verdict_run *verdict,
-                         const struct eki_record_head *head)
-{
-    verdict->iterations++;
-    verdict->unstolen += head->steal == EK_STEAL_NONE;
-    verdict->counted += head->steal == EK_STEAL_COUNTER;
-    verdict->anew += head->restore == EK_RESTORE_ORIGINAL;
-    verdict->rebalanced += head->restore != EK_RESTORE_DEFAULT &&
-                           head->restore != EK_RESTORE_ORIGINAL &&
-                           head->restore != EK_RESTORE_RETAIN &&
-                           head->restore != EK_RESTORE_AUTO;
-}
-
 /* Sums for the verdict, as a report has them. */
 static void add_figures(struct eki_verdict_run *verdict,
                         const struct iteration_row *row)
@@ -286,7 +273,7 @@ static void add_recorded(struct eki_verdict_run *verdict,
         verdict->core_s += verdict->workers * row->wall_s;
         verdict->end_s += row->parts_s[PART_BUSIEST];
     }
-    add_policies(verdict, &row->head);
+    eki_verdict_count(verdict, row->head.restore, row->head.steal);
     verdict->tasks += row->tasks;
     verdict->wall_s += row->wall_s;
     verdict->work_s +=
