@@ -37,17 +37,10 @@ void eki_worker_forget(struct ek_worker *worker)
 uint64_t eki_worker_take_held(struct ek_worker *worker, uint64_t elapsed)
 {
     struct eki_held *list = &worker->held;
-    uint64_t least = worker->track ? EKI_HELD_TRACK : 0;
-    uint64_t held = eki_ns_since(least, worker->batch.held_ns);
-    worker->batch.held_ns = least;
+    uint64_t held = worker->batch.held_ns;
+    worker->batch.held_ns = 0;
     if (held > elapsed)
         held = elapsed;
-    if (worker->track)
-        eki_worker_track_tasks(worker, eki_worker_begun(worker),
-                               worker->batch.stamp,
-                               worker->batch.stamp + elapsed, held);
-    if (held == 0)
-        return 0;
     worker->counts.held_ns += held;
     if (worker->engine->is_traced &&
         eki_grow(&list->ids, list->count, &list->room, FIRST_ROOM,

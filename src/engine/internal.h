@@ -63,12 +63,14 @@ static inline void eki_counts_note(struct eki_counts *counts, uint64_t ns,
 void eki_worker_close(struct ek_worker *worker, uint64_t now);
 void eki_worker_close_piece(struct ek_worker *worker, uint64_t now);
 /* Of the ELAPSED time of what has just run: that in which it had no core, which
- * is no part of its duration; while a record is written it is noted.  All of it
- * goes to the worker's track, if there is one. */
+ * is no part of its duration; while a record is written it is noted. */
 EKI_COLD uint64_t eki_worker_take_held(struct ek_worker *worker,
                                        uint64_t elapsed);
-/* Tell the track of a worker that has one: N tasks have ended at END, in a time
- * from BEGIN on of which they were held up for HELD; a search ends at NOW. */
+/* Tell the track of a worker that has one: what eki_worker_close() is to close
+ * has ended at NOW. */
+EKI_COLD void eki_worker_track_run(struct ek_worker *worker, uint64_t now);
+/* Likewise: N tasks have ended at END, in a time from BEGIN on of which they
+ * were held up for HELD; a search ends at NOW. */
 EKI_COLD void eki_worker_track_tasks(struct ek_worker *worker, int64_t n,
                                      uint64_t begin, uint64_t end,
                                      uint64_t held);

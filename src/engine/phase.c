@@ -5,11 +5,13 @@
 #include "engine/internal.h"
 
 /* In a process. */
-static uint8_t duties_of(const struct eki_engine *engine)
+static uint8_t duties_of(const struct ek_worker *worker)
 {
+    const struct eki_engine *engine = worker->engine;
     int duties = eki_pinned_has_any(&engine->pinned) ? EKI_DUTY_PINNED : 0;
     duties |= engine->setup.watch_ns ? EKI_DUTY_STORE : 0;
     duties |= engine->is_traced ? EKI_DUTY_NOTE : 0;
+    duties |= worker->track ? EKI_DUTY_TRACK : 0;
     return (uint8_t)duties;
 }
 
@@ -31,13 +33,13 @@ static void begin(struct ek_worker *worker, uint64_t now)
     worker->held.count = 0;
     batch->budget = batch->count = 0;
     batch->marks = 0;
-    batch->held_ns = worker->track ? EKI_HELD_TRACK : 0;
+    batch->held_ns = 0;
     batch->wants_server = false;
     worker->stretches.count = 0;
     worker->stretches.is_cut = false;
     worker->stretches.logged = eki_local_slots(
         &worker->local, worker->local.log, worker->local.log_end);
-    batch->duties = engine->kind == EKI_PHASE_PROCESS ? duties_of(engine) : 0;
+    batch->duties = engine->kind == EKI_PHASE_PROCESS ? duties_of(worker) : 0;
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);
     worker->search.is_idle = false;

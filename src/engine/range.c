@@ -257,6 +257,10 @@ void eki_worker_index_end(struct ek_worker *worker, int code, uint64_t now)
     uint64_t elapsed = now - worker->batch.stamp, held = 0;
     if (EKI_UNLIKELY(worker->batch.held_ns != 0))
         held = eki_worker_take_held(worker, elapsed);
+    if (EKI_UNLIKELY(worker->track))
+        eki_worker_track_tasks(worker, eki_worker_begun(worker),
+                               worker->batch.stamp,
+                               worker->batch.stamp + elapsed, held);
     uint64_t ns = index_ns(worker, elapsed - held);
     bool is_null = marks & EKI_MARK_DISCARD;
     int flags = marks & EKI_MARK_SKIP && !is_null ? EKI_SLOT_SKIPPED : 0;

@@ -129,6 +129,8 @@ EKI_COLD static enum eki_step step_with_duties(struct ek_worker *worker,
     bool is_noted = worker->batch.duties & EKI_DUTY_NOTE &&
                     (worker->batch.count != 0 || worker->piece.first >= 0);
     struct eki_stretch stretch = eki_stretch_of(worker);
+    if (worker->batch.duties & EKI_DUTY_TRACK)
+        eki_worker_track_run(worker, now);
     if (!close_run(worker, now))
         return EKI_STEP_RANGE;
     if (is_noted)

@@ -11,6 +11,16 @@ void eki_worker_track_tasks(struct ek_worker *worker, int64_t n, uint64_t begin,
         eki_track_state(worker->track, EKI_EVENT_STARVED, -1, 0, end, 0);
 }
 
+void eki_worker_track_run(struct ek_worker *worker, uint64_t now)
+{
+    const struct eki_batch *batch = &worker->batch;
+    uint64_t elapsed = eki_ns_since(batch->stamp, now);
+    if (batch->count > 0)
+        eki_worker_track_tasks(
+            worker, batch->count, batch->stamp, batch->stamp + elapsed,
+            batch->held_ns < elapsed ? batch->held_ns : elapsed);
+}
+
 void eki_worker_track_search(struct ek_worker *worker, uint64_t now)
 {
     const struct eki_search *search = &worker->search;

@@ -39,7 +39,8 @@ enum {
 enum eki_duty {
     EKI_DUTY_PINNED = 1, /* tasks of the rank may be left that are pinned */
     EKI_DUTY_STORE = 2,  /* somebody watches */
-    EKI_DUTY_NOTE = 4    /* a record is written */
+    EKI_DUTY_NOTE = 4,   /* a record is written */
+    EKI_DUTY_TRACK = 8   /* a timeline is written */
 };
 
 enum eki_step {
@@ -76,7 +77,6 @@ enum {
      */
     EKI_LATELY = 8,
     EKI_LONG_AGO = 16,
-    EKI_HELD_TRACK = 1, /* a nanosecond */
     /* Work that may stay hidden behind the task that runs, which may be long:
      * as much as nobody misses.  A worker that hides no more takes back what it
      * shows, and shows it again, once in this time: a microsecond. */
@@ -98,9 +98,7 @@ struct eki_batch {
                           */
     uint64_t stamp;      /* clock when the batch began */
     uint64_t task_ns;    /* what a task took lately, on average */
-    /* Of the time since the stamp: without a core; and where the worker has a
-     * track EKI_HELD_TRACK, so that one look finds both. */
-    uint64_t held_ns;
+    uint64_t held_ns;    /* of the time since the stamp: without a core */
     /* Of a task from the stack the header, of a spawned one that does not run
      * in its place all of it. */
     struct eki_slot *scratch;
@@ -435,8 +433,7 @@ static inline bool eki_worker_index_is_short(struct ek_worker *worker, int code,
     uint64_t before =
         eki_piece_shorts(piece) > 1 ? piece->seen : worker->batch.stamp;
     if (EKI_UNLIKELY((worker->batch.marks | (unsigned)code) != 0 ||
-                     piece->nulls != 0 ||
-                     worker->batch.held_ns > EKI_HELD_TRACK ||
+                     piece->nulls != 0 || worker->batch.held_ns != 0 ||
                      eki_ns_since(before, now) >= EKI_LONG_NS ||
                      eki_ns_since(piece->begun, now) > EKI_BATCH_NS))
         return false;
