@@ -31,7 +31,8 @@ exports() {
         if command -v otf2-print >/dev/null; then
             otf2-print "$1.otf2/evenkeel.otf2" >events 2>&1
             otf2-print -G "$1.otf2/evenkeel.otf2" >>events 2>&1
-            ! grep -iE 'warning|error' events || fail "$1: otf2-print"
+            ! grep -iE 'warning|error|invalid' events ||
+                fail "$1: otf2-print"
             enters=$(grep -c '^ENTER ' events) leaves=$(grep -c '^LEAVE ' events)
             slices=$(grep -v '"iteration' out.json | grep -c '"ph":"X"')
             [ "$enters,$leaves" = "$slices,$slices" ] ||

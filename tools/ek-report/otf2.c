@@ -58,7 +58,7 @@ static OTF2_RegionRef region_of(const struct otf2 *otf2,
     uint32_t functions = (uint32_t)otf2->timeline->files.function_count;
     bool is_known = span->function >= 0 && (uint32_t)span->function < functions;
     return is_known ? (uint32_t)span->function
-                    : functions + (uint32_t)span->kind;
+                    : otf2->region_of_kind[span->kind];
 }
 
 static void leave_region(struct otf2 *otf2)
