@@ -35,7 +35,7 @@ static uint64_t event_time(const struct eki_event *event)
 
 static bool is_point(const struct eki_event *event)
 {
-    return eki_event_kind_of(event) >= EKI_EVENT_STEAL;
+    return eki_event_is_point((int)eki_event_kind_of(event));
 }
 
 static bool is_of_tasks(const struct eki_event *event)
@@ -128,8 +128,8 @@ static void merge(struct eki_track *track)
     track->count -= half - states;
 }
 
-/* There is room for what comes at NOW, and it is told how long ago the events
- * begin. */
+/* Make room for what comes at NOW, whose time since the base must fit into an
+ * event. */
 static inline void make_way(struct eki_track *track, uint64_t now)
 {
     bool is_full = track->count > track->room - SPARE;

@@ -77,6 +77,12 @@ eki_event_kind_of(const struct eki_event *event)
     return (enum eki_event_kind)(event->head >> EKI_EVENT_KIND_AT & 31);
 }
 
+/* Also of kinds that no file has. */
+static inline bool eki_event_is_point(int kind)
+{
+    return kind >= EKI_EVENT_STEAL && kind < EKI_EVENT_KINDS;
+}
+
 enum {
     EKI_TRACK_ROOM = 32768 /* events in memory: 512 KiB */
 };

@@ -57,8 +57,7 @@ static int64_t get_event(const struct walk *walk, int64_t i,
 static void visit_span(struct walk *walk, struct eki_timelines_span *span,
                        int64_t begin_ns, int64_t end_ns)
 {
-    bool is_point =
-        span->kind >= EKI_EVENT_STEAL && span->kind != EKI_EVENT_LATE;
+    bool is_point = eki_event_is_point(span->kind);
     span->begin_ns = eki_timelines_time(walk->file, begin_ns);
     span->end_ns = eki_timelines_time(walk->file, end_ns);
     int64_t least_ns = is_point ? walk->begin_ns : walk->end_ns;
@@ -130,7 +129,7 @@ static void visit_block(struct walk *walk)
     /* Those of the time at which the last block has ended. */
     for (; i < count; i++) {
         get_event(walk, i, &span);
-        if (span.kind < EKI_EVENT_STEAL)
+        if (!eki_event_is_point(span.kind))
             break;
         visit_point(walk, i);
     }
@@ -138,7 +137,7 @@ static void visit_block(struct walk *walk)
         int64_t end_ns = walk->block->end_ns;
         for (next = i + 1; next < count; next++) {
             int64_t at_ns = get_event(walk, next, &span);
-            if (span.kind < EKI_EVENT_STEAL) {
+            if (!eki_event_is_point(span.kind)) {
                 end_ns = at_ns;
                 break;
             }
@@ -158,8 +157,7 @@ static ek_status load_events(struct walk *walk, const struct eki_sealed_in *in)
         struct eki_timelines_span span;
         int64_t at_ns = get_event(walk, i, &span);
         bool is_known =
-            span.kind <= EKI_EVENT_GONE ||
-            (span.kind >= EKI_EVENT_STEAL && span.kind < EKI_EVENT_KINDS);
+            span.kind <= EKI_EVENT_GONE || eki_event_is_point(span.kind);
         if (!is_known || at_ns < last_ns || at_ns > block->end_ns)
             return eki_sealed_refuse(in, block->at + EKI_TIMELINE_EVENT * i,
                                      "an event of kind %d that does not follow "

@@ -121,7 +121,8 @@ static void write_track(struct eki_track *track, uint64_t now)
     unsigned char head[EKI_TIMELINE_TRACK_HEAD] = {0};
     uint64_t length = track->since - track->base;
     int64_t n = track->count;
-    while (n > 0 && eki_event_kind_of(&events[n - 1]) >= EKI_EVENT_STEAL &&
+    while (n > 0 &&
+           eki_event_is_point((int)eki_event_kind_of(&events[n - 1])) &&
            (events[n - 1].head & EKI_EVENT_TIME) > length)
         n--;
     track->due = now + LATE_NS;
