@@ -77,9 +77,8 @@ void eki_log(ek_level level, int rank, int size, const char *module,
 /* Likewise, in lines that fit a terminal: what does not goes on below. */
 void eki_log_lines(ek_level level, int rank, int size, const char *module,
                    const char *text);
-/* Where lines of the default sink go, LINE takes the place of the one that was
- * shown so before; NULL: there is none any more.  What the sink writes does
- * that first. */
+/* Show LINE where the default sink writes, in place of the last one that was
+ * shown so; NULL: only erase that.  Any line of the sink erases it, too. */
 void eki_log_live(const char *line);
 /* Whether nobody has set another sink. */
 bool eki_log_is_default(void);

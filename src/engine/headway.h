@@ -21,9 +21,8 @@ struct ek_worker;
 
 /* Of ranks that are in the process. */
 struct eki_headway {
-    uint64_t done,
-        known;        /* tasks that have run; and with those that have not */
-    uint64_t work_ns; /* what those that have run took */
+    uint64_t done, known; /* tasks that have run; these and all others */
+    uint64_t work_ns;     /* what those that have run took */
     uint64_t last_tasks, last_ns; /* of the last process: tasks, their work */
     int64_t workers, idle;
     int64_t slowest;     /* the rank with the most left; -1: none has any */

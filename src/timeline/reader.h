@@ -59,8 +59,8 @@ struct eki_timelines {
     char name[EKI_BLOCK_NAME];        /* of the collection */
     struct eki_timelines_file *files; /* [ranks] */
     int present;                      /* how many of them there are ... */
-    int early; /* ... and end early; the first of these */
-    char warning[256];
+    int early;                        /* ... and end early ... */
+    char warning[256];                /* ... in words, the first of these */
     int function_count;
     char (*functions)[EKI_BLOCK_NAME];
     int64_t function_room;

@@ -68,8 +68,8 @@ void eki_timeline_clock(struct eki_timeline *timeline,
                         const struct eki_timeline_clock *clock);
 void eki_timeline_iteration(struct eki_timeline *timeline,
                             const struct eki_timeline_iteration *iteration);
-/* Write all tracks, unless that was done a second ago, with many workers some;
- * false: it was. */
+/* Write all tracks, unless that was done within the last second, with many
+ * workers some seconds; false: it was. */
 bool eki_timeline_flush(struct eki_timeline *timeline, uint64_t now);
 
 /* Why no more is written; NULL: it is. */
