@@ -26,7 +26,7 @@ static void mend_crc(unsigned char *data, size_t at, size_t bytes)
     eki_put(data + at + bytes, eki_crc32c(0, data + at, bytes), 4);
 }
 
-void fuzz_mend(unsigned char *data, size_t size, size_t head)
+static void mend(unsigned char *data, size_t size, size_t head)
 {
     size_t at = head;
     if (at < EKI_BLOCK_CRC || at > size)
@@ -42,6 +42,20 @@ void fuzz_mend(unsigned char *data, size_t size, size_t head)
         mend_crc(data, at + EKI_BLOCK_HEAD, bytes);
         at += EKI_BLOCK_HEAD + bytes + EKI_BLOCK_CRC;
     }
+}
+
+void fuzz_sealed_fill(struct fuzz_file *file, const uint8_t *data, size_t size,
+                      size_t head)
+{
+    size_t bytes = size > 0 ? size - 1 : 0;
+    unsigned char *copy = malloc(size + 1);
+    FUZZ_CHECK(copy != NULL);
+    if (size > 0)
+        memcpy(copy, data + 1, bytes);
+    if (size > 0 && data[0])
+        mend(copy, bytes, head);
+    fuzz_file_fill(file, copy, bytes);
+    free(copy);
 }
 
 char *fuzz_text(const uint8_t *data, size_t size)

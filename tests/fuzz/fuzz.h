@@ -32,9 +32,11 @@ struct fuzz_file {
 /* Make FILE, at its first use, and let it hold SIZE bytes of DATA. */
 void fuzz_file_fill(struct fuzz_file *file, const void *data, size_t size);
 
-/* Make the CRCs of a sealed file right, as far as the lengths are; its header
- * has HEAD bytes. */
-void fuzz_mend(unsigned char *data, size_t size, size_t head);
+/* Fill FILE with what is behind the first byte of an input.  Where that is not
+ * 0 the CRCs are made right, as far as the lengths are, so that what lies
+ * behind them is reached; the header has HEAD bytes. */
+void fuzz_sealed_fill(struct fuzz_file *file, const uint8_t *data, size_t size,
+                      size_t head);
 
 /* The bytes as a text that ends, with none within; to be freed. */
 char *fuzz_text(const uint8_t *data, size_t size);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The reader of records, and those who use what it gives: the tables and the
- * text of ek-record, the workload of ek-sim and ek-emulate.
- *
- * First byte of an input: 0: the CRCs stay as they are; else they are made
- * right, so that what lies behind them is reached.
+ * text of ek-record, the workload of ek-sim and ek-emulate.  Inputs are those
+ * of fuzz_sealed_fill().
  */
 #include "common/workload.h"
 #include "ek-record/tool.h"
@@ -12,13 +10,6 @@
 #include "record/layout.h"
 
 const char program_name[] = "fuzz_record";
-
-/* Make all CRCs right, as far as the lengths are. */
-static void mend(unsigned char *data, size_t size)
-{
-    if (size >= EKI_HEADER_RANK_WORKERS)
-        fuzz_mend(data, size, eki_get(data + EKI_HEADER_BYTES, 4));
-}
 
 static void load_all(const char *path)
 {
@@ -48,15 +39,10 @@ static void simulate(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_file file;
-    if (size < 1)
-        return 0;
-    unsigned char *copy = malloc(size);
-    FUZZ_CHECK(copy != NULL);
-    memcpy(copy, data + 1, size - 1);
-    if (data[0])
-        mend(copy, size - 1);
-    fuzz_file_fill(&file, copy, size - 1);
-    free(copy);
+    size_t head = size > EKI_HEADER_RANK_WORKERS
+                      ? eki_get(data + 1 + EKI_HEADER_BYTES, 4)
+                      : 0;
+    fuzz_sealed_fill(&file, data, size, head);
     struct tool_arguments arguments = {.files = {file.path}};
     load_all(file.path);
     tool_summary(&arguments);

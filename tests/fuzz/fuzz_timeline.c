@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The reader of timelines: spans do not overlap, and are in iterations that
- * there are.
- *
- * First byte of an input: as of fuzz_record.c.
+ * there are.  Inputs are those of fuzz_sealed_fill().
  */
 #include "fuzz.h"
 
 #include "timeline/layout.h"
 #include "timeline/reader.h"
 
-#include <string.h>
-
 static void take_span(void *context, const struct eki_timelines_span *span)
 {
     int64_t *last_ns = context;
-    bool is_point =
-        span->kind >= EKI_EVENT_STEAL && span->kind < EKI_EVENT_KINDS;
+    bool is_point = eki_event_is_point(span->kind);
     FUZZ_CHECK(span->begin_ns <= span->end_ns);
     FUZZ_CHECK(is_point || span->begin_ns >= *last_ns);
     FUZZ_CHECK(!span->iteration || span->iteration->number >= 0);
@@ -44,15 +39,7 @@ static void walk_all(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_file file;
-    if (size < 1)
-        return 0;
-    unsigned char *copy = malloc(size);
-    FUZZ_CHECK(copy != NULL);
-    memcpy(copy, data + 1, size - 1);
-    if (data[0])
-        fuzz_mend(copy, size - 1, EKI_TIMELINE_HEAD + EKI_BLOCK_CRC);
-    fuzz_file_fill(&file, copy, size - 1);
-    free(copy);
+    fuzz_sealed_fill(&file, data, size, EKI_TIMELINE_HEAD + EKI_BLOCK_CRC);
     walk_all(file.path);
     return 0;
 }
