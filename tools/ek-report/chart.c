@@ -98,8 +98,11 @@ static void write_tick(const struct chart *chart, bool is_upright, double at,
 void chart_tick(const struct chart *chart, bool is_upright, double at,
                 int64_t number)
 {
+    enum unit unit = is_upright ? chart->y.unit : chart->x.unit;
+    bool is_k = unit == UNIT_TWOS && number >= 1024;
     char text[24];
-    snprintf(text, sizeof text, "%" PRId64, number);
+    snprintf(text, sizeof text, is_k ? "%" PRId64 "k" : "%" PRId64,
+             is_k ? number / 1024 : number);
     write_tick(chart, is_upright, at, text);
 }
 
@@ -271,9 +274,8 @@ void chart_rule(const struct chart *chart, enum rule rule, double at,
     double x = is_upright ? chart_x(chart, at) : LEFT;
     double y = is_upright ? TOP : chart_y(chart, at);
     /* Words stand where there is room for them. */
-    bool is_end =
-        is_upright ? x > (LEFT + chart->x.to) / 2.0 : rule == RULE_ABOVE;
-    double word_x = !is_upright && is_end ? chart->x.to : x;
+    bool is_end = !is_upright || x > (LEFT + chart->x.to) / 2.0;
+    double word_x = is_upright ? x : chart->x.to;
     double word_y = y + (rule == RULE_ABOVE ? -MARK : 3 * MARK);
     fprintf(chart->out, "<path class=\"rule\" d=\"M%.1f %.1f%c%d\"/>\n", x, y,
             is_upright ? 'V' : 'H', is_upright ? chart->y.from : chart->x.to);

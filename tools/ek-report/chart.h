@@ -14,10 +14,11 @@
 enum unit {
     UNIT_COUNT,
     UNIT_PERCENT,
-    UNIT_SECONDS
+    UNIT_SECONDS,
+    UNIT_TWOS /* powers of two: 64k is 65536 */
 };
 
-/* Values from LEAST to MOST; a logarithm where LEAST > 0. */
+/* Values from LEAST to MOST. */
 struct scale {
     const char *title;
     double least, most;
@@ -67,10 +68,10 @@ void chart_dot(const struct chart *chart, int i, double x, double y,
 /* Lines of class I through points [count][x, y]. */
 void chart_line(const struct chart *chart, int i, double (*points)[2],
                 int count);
-/* A rule across, with a word at its end. */
+/* A rule across, with a word at its end, which is best left free. */
 enum rule {
     RULE_UPRIGHT, /* at x */
-    RULE_ABOVE,   /* at y, and where the word is */
+    RULE_ABOVE,   /* at y, the word above it */
     RULE_BELOW
 };
 void chart_rule(const struct chart *chart, enum rule rule, double at,

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define WORDS_BYTES 240
+/* Of a chart's width, right of its last mark. */
+#define ROOM_FOR_WORDS 0.14
 
 /* Iterations in a column. */
 static int64_t per_column(int64_t count)
@@ -174,7 +176,7 @@ void draw_loads(const struct run *run, FILE *out)
     int step = (groups->count + 9) / 10;
     struct chart chart = {
         out,
-        {groups->what, .most = groups->count},
+        {groups->what, .most = groups->count * (1 + ROOM_FOR_WORDS)},
         {"load: seconds in tasks", .least = fmax(mean_s - range_s, 0),
          .most = mean_s + range_s, .unit = UNIT_SECONDS, .has_ticks = true}};
     key_of_loads(run, out);
@@ -361,7 +363,7 @@ void draw_simulated(const struct run *run, FILE *out)
     struct chart chart = {
         out,
         {"cores", 1.6, 1.2 * run->simulated[run->simulated_count - 1].cores,
-         .is_log = true},
+         UNIT_TWOS, .is_log = true},
         {"% of ideal", .most = 105, .unit = UNIT_PERCENT, .has_ticks = true}};
     key_open(out);
     for (int i = 0; mode_at(run, i); i++)
