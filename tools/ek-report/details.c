@@ -54,9 +54,8 @@ void group_name(const struct run *run, int group, char *text, size_t bytes)
     int first = groups->first[group], last = first + groups->per - 1;
     if (last >= run->record->shape.ranks && groups->per > 1)
         last = run->record->shape.ranks - 1;
-    snprintf(text, bytes, "%s %d", groups->what, first);
-    if (groups->per > 1)
-        eki_append(text, bytes, "-%d", last);
+    snprintf(text, bytes, "%s ", groups->what);
+    append_range(first, last, text, bytes);
 }
 
 double group_largest(const struct run *run, const double *worker_s, int group,

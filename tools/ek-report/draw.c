@@ -37,6 +37,13 @@ int span_count(const struct run *run)
     return column_of(count, count - 1) + 1;
 }
 
+void append_span_range(const struct run *run, struct span span, char *text,
+                       size_t bytes)
+{
+    append_range(run->rows[span.first].head.iteration,
+                 run->rows[span.last - 1].head.iteration, text, bytes);
+}
+
 double span_parts(const struct run *run, struct span span,
                   double parts_s[PARTS], double *bound)
 {
@@ -71,11 +78,8 @@ static void draw_span(const struct chart *chart, const struct run *run,
         below += share;
         if (share < 0.05)
             continue;
-        eki_append(words, sizeof words, "Iteration %" PRId64,
-                   run->rows[span.first].head.iteration);
-        if (span.last - span.first > 1)
-            eki_append(words, sizeof words, "-%" PRId64,
-                       run->rows[span.last - 1].head.iteration);
+        eki_append(words, sizeof words, "Iteration ");
+        append_span_range(run, span, words, sizeof words);
         eki_append(words, sizeof words, ": %.1f %% %s", share, part_words[i]);
         chart_bar(chart, i, x, y, words);
     }
@@ -248,6 +252,15 @@ int function_class(int function)
                                           : classes[function];
 }
 
+void key_of_functions(char (*names)[EKI_BLOCK_NAME], int count, FILE *out)
+{
+    for (int f = 0; f < count && f < REPORT_FUNCTIONS; f++)
+        key_add(out, function_class(f), false, names[f]);
+    if (count > REPORT_FUNCTIONS)
+        key_add(out, function_class(REPORT_FUNCTIONS), false,
+                "other functions");
+}
+
 void draw_durations(const struct run *run, FILE *out)
 {
     int first, last;
@@ -262,12 +275,7 @@ void draw_durations(const struct run *run, FILE *out)
                            .has_ticks = true},
                           {"tasks", .most = 1.1 * most, .has_ticks = true}};
     key_open(out);
-    for (int f = 0; f < run->record->function_count && f < REPORT_FUNCTIONS;
-         f++)
-        key_add(out, function_class(f), false, function_name(run, f));
-    if (run->record->function_count > REPORT_FUNCTIONS)
-        key_add(out, function_class(REPORT_FUNCTIONS), false,
-                "other functions");
+    key_of_functions(run->record->functions, run->record->function_count, out);
     key_close(out);
     chart_open(&chart, "Tasks by duration, on a logarithmic axis");
     for (int slot = first; slot <= last; slot++)

@@ -4,7 +4,6 @@
 
 #include "cli/command_line.h"
 
-#include <errno.h>
 #include <string.h>
 
 const char program_name[] = "ek-report";
@@ -148,23 +147,17 @@ static bool write_all(const struct arguments *arguments, const struct run *runs,
     if ((arguments->perfetto || arguments->otf2) && !arguments->output &&
         !arguments->has_text && !arguments->has_csv)
         return true;
-    FILE *out = arguments->output ? fopen(arguments->output, "w") : stdout;
+    FILE *out =
+        arguments->output ? open_output(arguments->output, message) : stdout;
     if (!out)
-        return message_set(message, "cannot write '%.300s': %s",
-                           arguments->output, strerror(errno));
+        return false;
     if (arguments->has_text)
         write_text(runs, count, out);
     else if (arguments->has_csv)
         write_csv(runs, count, out);
     else
         write_page(runs, count, out);
-    if (out == stdout)
-        return true;
-    bool is_good = !ferror(out);
-    is_good = fclose(out) == 0 && is_good;
-    return is_good ||
-           message_set(message, "could not write everything to '%.300s': %s",
-                       arguments->output, strerror(errno));
+    return out == stdout || close_output(out, arguments->output, message);
 }
 
 int main(int argc, char **argv)

@@ -53,10 +53,8 @@ static void append_row(const struct timeline *timeline, int row, char *text,
     int first = row * timeline->per, last = first + timeline->per - 1;
     if (last >= timeline->files.workers)
         last = timeline->files.workers - 1;
-    if (first == last)
-        eki_append(text, bytes, "worker %d", first);
-    else
-        eki_append(text, bytes, "workers %d-%d", first, last);
+    eki_append(text, bytes, first == last ? "worker " : "workers ");
+    append_range(first, last, text, bytes);
 }
 
 /* Ranks without a file. */
@@ -147,11 +145,7 @@ static void key_of_states(const struct timeline *timeline, FILE *out)
 {
     const struct eki_timelines *files = &timeline->files;
     key_open(out);
-    for (int f = 0; f < files->function_count && f < REPORT_FUNCTIONS; f++)
-        key_add(out, function_class(f), false, files->functions[f]);
-    if (files->function_count > REPORT_FUNCTIONS)
-        key_add(out, function_class(REPORT_FUNCTIONS), false,
-                "other functions");
+    key_of_functions(files->functions, files->function_count, out);
     for (int part = PART_TASKS + 1; part < PARTS; part++) {
         char words[WORDS_BYTES];
         double share = share_of(&timeline->all, (enum part)part);
@@ -329,7 +323,7 @@ static void open_sums(struct table *table, const char *key, const char *title,
     char columns[sizeof table->titles] = "";
     eki_append(columns, sizeof columns, "%s", first);
     for (int kind = 0; kind < EKI_EVENT_KINDS_READ; kind++) {
-        if (timeline_kinds[kind].word && !timeline_is_point(kind))
+        if (timeline_kinds[kind].word && !eki_event_is_point(kind))
             eki_append(columns, sizeof columns, "|%s/s",
                        timeline_kinds[kind].word);
     }
@@ -342,7 +336,7 @@ static void add_sums(struct table *table, const char *name,
 {
     table_row(table, "%s", name);
     for (int kind = 0; kind < EKI_EVENT_KINDS_READ; kind++) {
-        if (timeline_kinds[kind].word && !timeline_is_point(kind))
+        if (timeline_kinds[kind].word && !eki_event_is_point(kind))
             table_row(table, "%.6g", seconds(sums->state_ns[kind]));
     }
     table_row(table, "%" PRId64 "\t%" PRId64 "\t%" PRId64, sums->tasks,
@@ -378,11 +372,9 @@ void list_state_iterations(const struct run *run, struct table *table)
          k = span_of(count, column_of(count, k)).last) {
         struct span span = span_of(count, column_of(count, k));
         char name[60] = "";
-        eki_append(name, sizeof name, "%" PRId64,
-                   timeline->first->iterations[span.first].number);
-        if (span.last - span.first > 1)
-            eki_append(name, sizeof name, "-%" PRId64,
-                       timeline->first->iterations[span.last - 1].number);
+        append_range(timeline->first->iterations[span.first].number,
+                     timeline->first->iterations[span.last - 1].number, name,
+                     sizeof name);
         add_sums(table, name, &timeline->of_span[column_of(count, k)]);
     }
 }

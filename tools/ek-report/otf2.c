@@ -75,8 +75,8 @@ static void write_event(void *context, const struct eki_timelines_span *span)
     const struct timeline_kind *kind = &timeline_kinds[span->kind];
     const char *keys[2] = {kind->first, kind->second};
     uint64_t values[2], begin_ns = time_of(otf2, span->begin_ns);
-    bool is_point = timeline_is_point(span->kind);
-    if (!is_point && span->begin_ns == span->end_ns && kind->part != PART_TASKS)
+    bool is_point = eki_event_is_point(span->kind);
+    if (timeline_is_nothing(span))
         return;
     timeline_values(span, values);
     if (!is_point || begin_ns > otf2->end_ns)
@@ -113,7 +113,6 @@ static bool write_track(struct otf2 *otf2, int track)
 {
     char name[40];
     uint64_t count = 0, location = location_of(otf2, track);
-    bool is_worker = track < otf2->file->here;
     otf2->events = OTF2_Archive_GetEvtWriter(otf2->archive, location);
     otf2->is_open = false;
     otf2->end_ns = 0;
@@ -123,8 +122,7 @@ static bool write_track(struct otf2 *otf2, int track)
     leave_region(otf2);
     note(otf2, OTF2_EvtWriter_GetNumberOfEvents(otf2->events, &count));
     note(otf2, OTF2_Archive_CloseEvtWriter(otf2->archive, otf2->events));
-    snprintf(name, sizeof name, is_worker ? "worker %d" : "server of %d",
-             is_worker ? (int)location : otf2->file->rank);
+    timeline_track_name(otf2->file, track, name, sizeof name);
     note(otf2, OTF2_GlobalDefWriter_WriteLocation(
                    otf2->definitions, location, string_of(otf2, name),
                    OTF2_LOCATION_TYPE_CPU_THREAD, count, otf2->groups - 1));
@@ -148,7 +146,7 @@ static void define_value(struct otf2 *otf2, int kind, const char *key)
         return;
     snprintf(name, sizeof name, "%s: %s", timeline_kinds[kind].word, key);
     OTF2_StringRef string = string_of(otf2, name);
-    note(otf2, timeline_is_point(kind)
+    note(otf2, eki_event_is_point(kind)
                    ? OTF2_GlobalDefWriter_WriteParameter(
                          otf2->definitions, otf2->parameters++, string,
                          OTF2_PARAMETER_TYPE_UINT64)
@@ -168,7 +166,7 @@ static void define_all(struct otf2 *otf2)
         define_region(otf2, files->functions[i], OTF2_REGION_ROLE_TASK);
     for (int kind = 0; kind < EKI_EVENT_KINDS_READ; kind++) {
         const struct timeline_kind *at = &timeline_kinds[kind];
-        bool is_point = timeline_is_point(kind);
+        bool is_point = eki_event_is_point(kind);
         otf2->region_of_kind[kind] = otf2->regions;
         otf2->value_of_kind[kind] =
             is_point ? otf2->parameters : otf2->attributes_defined;

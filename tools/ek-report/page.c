@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SAID_BYTES 1500
 #define UNKNOWN_LEAST 0.05 /* of the time, to be told */
 
 /* Who has set an option, of which USED was seen: the words about the job say

@@ -12,7 +12,6 @@
  */
 #include "timeline.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -123,11 +122,10 @@ static void write_starts(struct perfetto *perfetto, int64_t limit_ns)
     }
 }
 
-static void write_values(FILE *out, const struct eki_timelines_span *span)
+static void write_values(FILE *out, const struct eki_timelines_span *span,
+                         const uint64_t values[2])
 {
     const struct timeline_kind *kind = &timeline_kinds[span->kind];
-    uint64_t values[2];
-    timeline_values(span, values);
     fprintf(out, ",\"cat\":\"%s\",\"args\":{", kind->word);
     if (kind->first)
         fprintf(out, "\"%s\":%" PRIu64, kind->first, values[0]);
@@ -136,22 +134,23 @@ static void write_values(FILE *out, const struct eki_timelines_span *span)
     fprintf(out, "}}");
 }
 
-/* Whether a steal's other end is in one of the files. */
+/* Whether this is a steal whose other end is in one of the files; the VALUES of
+ * the event. */
 static bool has_victim(const struct perfetto *perfetto,
-                       const struct eki_timelines_span *span)
+                       const struct eki_timelines_span *span,
+                       uint64_t values[2])
 {
-    uint64_t values[2];
     timeline_values(span, values);
-    return values[1] < (uint64_t)perfetto->timeline->files.workers &&
+    return span->kind == EKI_EVENT_STEAL &&
+           values[1] < (uint64_t)perfetto->timeline->files.workers &&
            perfetto->has_track[values[1]];
 }
 
 static void write_span(void *context, const struct eki_timelines_span *span)
 {
     struct perfetto *perfetto = context;
-    bool is_point = timeline_is_point(span->kind);
-    bool is_task = timeline_kinds[span->kind].part == PART_TASKS;
-    if (!is_point && span->begin_ns == span->end_ns && !is_task)
+    bool is_point = eki_event_is_point(span->kind);
+    if (timeline_is_nothing(span))
         return;
     write_starts(perfetto, span->begin_ns - !is_point);
     if (is_point) {
@@ -162,10 +161,10 @@ static void write_span(void *context, const struct eki_timelines_span *span)
     }
     write_string(perfetto->out,
                  timeline_span_name(&perfetto->timeline->files, span));
-    write_values(perfetto->out, span);
-    if (span->kind != EKI_EVENT_STEAL)
-        return;
-    if (has_victim(perfetto, span))
+    uint64_t values[2];
+    bool is_stolen = has_victim(perfetto, span, values);
+    write_values(perfetto->out, span, values);
+    if (is_stolen)
         write_flow(perfetto, "f", span->begin_ns, perfetto->number++);
 }
 
@@ -173,7 +172,8 @@ static void write_span(void *context, const struct eki_timelines_span *span)
 static void find_theft(void *context, const struct eki_timelines_span *span)
 {
     struct perfetto *perfetto = context;
-    if (span->kind != EKI_EVENT_STEAL || !has_victim(perfetto, span))
+    uint64_t values[2];
+    if (!has_victim(perfetto, span, values))
         return;
     if (!eki_grow(&perfetto->thefts, perfetto->count, &perfetto->room, 1024,
                   sizeof *perfetto->thefts)) {
@@ -181,8 +181,8 @@ static void find_theft(void *context, const struct eki_timelines_span *span)
         exit(EXIT_FAILED);
     }
     perfetto->thefts[perfetto->count] =
-        (struct theft){(int)(span->value & 0xffffff), perfetto->worker,
-                       span->begin_ns, perfetto->count, span->value >> 24};
+        (struct theft){(int)values[1], perfetto->worker, span->begin_ns,
+                       perfetto->count, values[0]};
     perfetto->count++;
 }
 
@@ -223,8 +223,7 @@ static bool write_tracks(struct perfetto *perfetto, eki_timelines_fn *visit)
         perfetto->thread = is_worker
                                ? first_thread(perfetto, 0) + perfetto->worker
                                : first_thread(perfetto, 1) + file->rank;
-        snprintf(name, sizeof name, is_worker ? "worker %d" : "server of %d",
-                 is_worker ? perfetto->worker : file->rank);
+        timeline_track_name(file, i, name, sizeof name);
         if (perfetto->out)
             write_title(perfetto, "thread", name);
         if (eki_timelines_walk(file, i, visit, perfetto) != EK_OK)
@@ -274,19 +273,15 @@ bool write_perfetto(const struct timeline *timeline, const char *path,
     if (perfetto.count > 0)
         qsort(perfetto.thefts, (size_t)perfetto.count, sizeof *perfetto.thefts,
               compare_thefts);
-    if (is_good && !(perfetto.out = fopen(path, "w")))
-        is_good = message_set(message, "cannot write '%.300s': %s", path,
-                              strerror(errno));
+    if (is_good)
+        is_good = (perfetto.out = open_output(path, message)) != NULL;
     if (is_good) {
         fprintf(perfetto.out,
                 "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-        is_good = write_files(&perfetto, write_span);
+        is_good = write_files(&perfetto, write_span) ||
+                  message_set(message, "%s", ek_error_message());
         fprintf(perfetto.out, "\n]}\n");
-        is_good = !ferror(perfetto.out) && is_good;
-        if (fclose(perfetto.out) != 0 || !is_good)
-            is_good = message_set(message,
-                                  "could not write everything to '%.300s': %s",
-                                  path, strerror(errno));
+        is_good = close_output(perfetto.out, path, message) && is_good;
     }
     eki_free(perfetto.thefts);
     free(perfetto.has_track);

@@ -16,6 +16,7 @@
 #include "report/verdict.h"
 
 enum {
+    SAID_BYTES = 1500,    /* of what a section says */
     REPORT_FILES = 1024,  /* on a command line */
     REPORT_GROUPS = 64,   /* of workers, at most */
     REPORT_COLUMNS = 100, /* of iterations, at most */
@@ -174,8 +175,9 @@ void gather_free(struct run *run);
 /* Its name, without folders; that of its collection. */
 const char *run_name(const struct run *run);
 const char *run_collection(const struct run *run);
-/* The same colour for a function wherever it stands. */
+/* The same colour for a function wherever it stands; its place in a key. */
 int function_class(int function);
+void key_of_functions(char (*names)[EKI_BLOCK_NAME], int count, FILE *out);
 /* Run ek-sim over numbers of cores. */
 void simulate_run(const struct arguments *arguments, struct run *run);
 
@@ -186,6 +188,13 @@ int split_find(char **fields, int count, const char *name);
 /* Where NAMES [WANTED] are, to COLUMNS; the first that is missing, or NULL. */
 const char *split_find_all(char **fields, int count, const char *const *names,
                            int wanted, int *columns);
+
+/* Append FIRST, or FIRST-LAST if that is another number. */
+void append_range(int64_t first, int64_t last, char *text, size_t bytes);
+
+/* A file that is written as a whole; NULL, false: a message. */
+FILE *open_output(const char *path, struct message *message);
+bool close_output(FILE *out, const char *path, struct message *message);
 
 /* Rows of words, the first of which names the row. */
 struct table {
@@ -211,7 +220,7 @@ void table_csv(const struct table *table, const char *name, FILE *out);
 
 /* Text of others in markup. */
 struct escaped {
-    char text[400];
+    char text[SAID_BYTES + SAID_BYTES / 2];
 };
 struct escaped escaped(const char *text);
 
@@ -244,6 +253,9 @@ int span_count(const struct run *run);
 /* Of COUNT iterations. */
 struct span span_of(int64_t count, int column);
 int column_of(int64_t count, int64_t k);
+/* Append the numbers of its iterations. */
+void append_span_range(const struct run *run, struct span span, char *text,
+                       size_t bytes);
 /* Sums of its parts and of all of them; the bound as a part of that. */
 double span_parts(const struct run *run, struct span span,
                   double parts_s[PARTS], double *bound);

@@ -50,6 +50,7 @@ static void list_span(const struct run *run, int column, struct table *table)
     struct span span = span_of(run->record->iteration_count, column);
     struct iteration_row sum = {.largest_s = 0};
     const struct iteration_row *first = &run->rows[span.first];
+    char name[60] = "";
     double parts_s[PARTS], bound, mean_s = 0;
     double all_s = span_parts(run, span, parts_s, &bound);
     for (int64_t k = span.first; k < span.last; k++) {
@@ -62,11 +63,8 @@ static void list_span(const struct run *run, int column, struct table *table)
         sum.largest_s += row->largest_s;
         mean_s += row->work_s / run->record->shape.workers;
     }
-    if (span.last - span.first > 1)
-        table_row(table, "%" PRId64 "-%" PRId64, first->head.iteration,
-                  run->rows[span.last - 1].head.iteration);
-    else
-        table_row(table, "%" PRId64, first->head.iteration);
+    append_span_range(run, span, name, sizeof name);
+    table_row(table, "%s", name);
     table_row(table,
               "%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64
               "\t%.5g\t%.5g\t%.1f\t%.1f",
@@ -193,9 +191,8 @@ static void say_longest(const struct run *run, char *text, size_t bytes)
 {
     eki_append(text, bytes,
                "Of iteration %" PRId64
-               ", with what they took in all iterations of the record. A "
-               "record has no payloads: home and number are those of "
-               "ek_add_task.",
+               ", with what they took in all iterations of the record. Home "
+               "and number are those of ek_add_task.",
                run->now.iteration);
 }
 

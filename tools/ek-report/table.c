@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables, and text of others in markup. */
+/* Tables, text of others in markup, and the files they go to. */
 #include "report.h"
 
 #include "columns.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -23,6 +25,30 @@ struct escaped escaped(const char *text)
                        eki_is_control(*text) ? ' ' : *text);
     }
     return said;
+}
+
+void append_range(int64_t first, int64_t last, char *text, size_t bytes)
+{
+    eki_append(text, bytes, "%" PRId64, first);
+    if (first != last)
+        eki_append(text, bytes, "-%" PRId64, last);
+}
+
+FILE *open_output(const char *path, struct message *message)
+{
+    FILE *out = fopen(path, "w");
+    if (!out)
+        message_set(message, "cannot write '%.300s': %s", path,
+                    strerror(errno));
+    return out;
+}
+
+bool close_output(FILE *out, const char *path, struct message *message)
+{
+    bool is_good = !ferror(out);
+    return (fclose(out) == 0 && is_good) ||
+           message_set(message, "could not write everything to '%.300s': %s",
+                       path, strerror(errno));
 }
 
 int split(char *line, char separator, char **fields, int most)

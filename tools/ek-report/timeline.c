@@ -44,7 +44,7 @@ const struct timeline_kind timeline_kinds[EKI_EVENT_KINDS_READ] = {
 void timeline_values(const struct eki_timelines_span *span, uint64_t values[2])
 {
     bool is_pair = timeline_kinds[span->kind].second != NULL;
-    bool is_task = is_pair && !timeline_is_point(span->kind);
+    bool is_task = is_pair && !eki_event_is_point(span->kind);
     uint64_t per = is_task ? EKI_NUMBERS : is_pair ? UINT64_C(1) << 24 : 1;
     values[0] = span->value / per;
     values[1] = span->value % per;
@@ -56,6 +56,21 @@ const char *timeline_span_name(const struct eki_timelines *files,
     if (span->function >= 0 && span->function < files->function_count)
         return files->functions[span->function];
     return timeline_kinds[span->kind].word;
+}
+
+void timeline_track_name(const struct eki_timelines_file *file, int track,
+                         char *text, size_t bytes)
+{
+    if (track < file->here)
+        snprintf(text, bytes, "worker %d", file->first + track);
+    else
+        snprintf(text, bytes, "server of %d", file->rank);
+}
+
+bool timeline_is_nothing(const struct eki_timelines_span *span)
+{
+    return !eki_event_is_point(span->kind) && span->begin_ns == span->end_ns &&
+           timeline_kinds[span->kind].part != PART_TASKS;
 }
 
 /* What is known while tracks are walked over. */
@@ -129,11 +144,13 @@ static void add_longest(struct gathering *gathering,
 static void add_to_sums(struct timeline_sums *sums,
                         const struct eki_timelines_span *span)
 {
+    uint64_t values[2];
+    timeline_values(span, values);
     if (span->kind == EKI_EVENT_STEAL) {
         sums->steals++;
-        sums->stolen += (int64_t)(span->value >> 24);
+        sums->stolen += (int64_t)values[0];
     }
-    if (!timeline_is_point(span->kind))
+    if (!eki_event_is_point(span->kind))
         sums->state_ns[span->kind] += span->end_ns - span->begin_ns;
     if (span->kind == EKI_EVENT_TASK && !span->goes_on)
         sums->tasks++;
@@ -169,7 +186,7 @@ static void take_span(void *context, const struct eki_timelines_span *whole)
         return;
     add_to_sums(&timeline->all, &span);
     add_to_sums(&timeline->of_row[gathering->row], &span);
-    if (timeline_is_point(span.kind))
+    if (eki_event_is_point(span.kind))
         return;
     enum part part = timeline_kinds[span.kind].part;
     int class = part == PART_TASKS && timeline->per == 1

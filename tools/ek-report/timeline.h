@@ -42,7 +42,7 @@ struct timeline {
     int64_t longest_count;
 };
 
-/* In a timeline the last parts of a record are another one. */
+/* Only a timeline has this part, and only a record alone the other one. */
 #define PART_LEAVE PART_NOBODY
 
 /* A state or point, in words and as a part of all time; what its value is: one
@@ -54,14 +54,18 @@ struct timeline_kind {
 };
 extern const struct timeline_kind timeline_kinds[EKI_EVENT_KINDS_READ];
 
-static inline bool timeline_is_point(int kind)
-{
-    return kind >= EKI_EVENT_STEAL && kind < EKI_EVENT_KINDS;
-}
+/* What the numbers of a state or point are. */
 void timeline_values(const struct eki_timelines_span *span, uint64_t values[2]);
 /* What runs in a span: a function's name, or the word of its kind. */
 const char *timeline_span_name(const struct eki_timelines *files,
                                const struct eki_timelines_span *span);
+
+/* Of a worker, or of the server. */
+void timeline_track_name(const struct eki_timelines_file *file, int track,
+                         char *text, size_t bytes);
+/* Whether a span is none to other programs: a state without length, but for
+ * tasks. */
+bool timeline_is_nothing(const struct eki_timelines_span *span);
 
 /* Add PATH, a file or a folder of them, to those of a run; when all are there,
  * gather them. */
