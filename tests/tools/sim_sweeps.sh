@@ -84,6 +84,10 @@ done <<END
 END
 run 0 ${small% --csv} --cores 48 --seeds 3
 [ "$(grep -cE '^ +[+]- +[0-9.]+ ' out)" -eq 2 ] || fail "intervals: $(cat out)"
+# Of seeds that differ the verdict names what each of them has.
+run 0 --cores 64 --iterations 3 --synthetic lognormal:n=300,mean_us=1000,cv=3 --seeds 3
+grep -q 'behind the longest task' out || fail "verdict of seeds: $(cat out)"
+grep -q 'starting and leaving' out && fail "verdict of seeds: $(cat out)"
 run 0 ${small% --csv} --cores 48 --seeds 2 --json
 [ "$(grep -c '"cores": 48, "mode": .*"statistic": "ci95"' out)" -eq 2 ] ||
     fail "json: $(cat out)"

@@ -47,6 +47,18 @@ static void summarize_values(const double *values, int count,
         n > 1 ? student_t(n - 1) * deviation / sqrt(n) : NAN;
 }
 
+/* As most times are: its mean share of the makespan. */
+static double mean_inside_s(const struct row *rows, int seeds, int count,
+                            double makespan_s)
+{
+    double sum = 0;
+    for (int seed = 0; seed < seeds; seed++) {
+        const struct row *row = &rows[(ptrdiff_t)seed * count];
+        sum += row->inside_s / row->values[FIELD_MAKESPAN];
+    }
+    return makespan_s * sum / seeds;
+}
+
 void summarize(const struct row *rows, int seeds, int count,
                struct row *summary)
 {
@@ -62,6 +74,9 @@ void summarize(const struct row *rows, int seeds, int count,
             for (int s = 0; s < STATISTICS; s++)
                 summary[s * count + i].values[f] = statistics[s];
         }
+        struct row *mean = &summary[STATISTIC_MEAN * count + i];
+        mean->inside_s =
+            mean_inside_s(&rows[i], seeds, count, mean->values[FIELD_MAKESPAN]);
     }
     free(values);
 }
