@@ -149,6 +149,10 @@ grep -q 'nowhere' out || fail "a machine that is not there: $(cat out)"
 # Pages.
 run 0 run.ekr job.tsv -o run.html --simulate 2
 python3 "$page" run.html 1 || fail 'run.html'
+mkdir twin
+cp run.ekr twin
+run 0 --compare run.ekr twin/run.ekr --text --simulate 0
+grep -q '^twin/run.ekr: Workers were' out || fail "names: $(cat out)"
 run 0 --compare run.ekr job.tsv "$data"/*.ekr -o all.html --simulate 0
 set -- "$data"/*.ekr
 python3 "$page" all.html $(($# + 1)) || fail 'all.html'

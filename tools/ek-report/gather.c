@@ -28,14 +28,6 @@ const char *run_collection(const struct run *run)
     return run->record ? run->record->shape.name : run->timeline->files.name;
 }
 
-const char *run_name(const struct run *run)
-{
-    const char *slash = strrchr(run->path, '/');
-    if (!run->record)
-        return run_collection(run);
-    return slash ? slash + 1 : run->path;
-}
-
 const char *function_name(const struct run *run, int function)
 {
     if (function < 0 || function >= run->record->function_count)

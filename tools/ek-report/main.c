@@ -160,6 +160,27 @@ static bool write_all(const struct arguments *arguments, const struct run *runs,
     return out == stdout || close_output(out, arguments->output, message);
 }
 
+static const char *file_name(const struct run *run)
+{
+    const char *slash = strrchr(run->path, '/');
+    if (!run->record)
+        return run_collection(run);
+    return slash ? slash + 1 : run->path;
+}
+
+static void name_runs(struct run *runs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        runs[i].name = file_name(&runs[i]);
+        for (int k = 0; k < i; k++) {
+            if (strcmp(file_name(&runs[k]), file_name(&runs[i])) != 0)
+                continue;
+            runs[k].name = runs[k].path;
+            runs[i].name = runs[i].path;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments = {
@@ -175,9 +196,11 @@ int main(int argc, char **argv)
         runs = allocate((size_t)arguments.file_count, sizeof *runs);
     for (int at = 0; is_good && at < arguments.file_count; count++)
         is_good = gather(&arguments, &at, &runs[count], &message);
-    if (is_good)
+    if (is_good) {
+        name_runs(runs, count);
         status = write_all(&arguments, runs, count, &message) ? EXIT_GOOD
                                                               : EXIT_FAILED;
+    }
     for (int i = 0; i < count; i++) {
         timeline_free(runs[i].timeline);
         gather_free(&runs[i]);

@@ -147,10 +147,10 @@ static void list_runs(const struct run *runs, int count, struct table *table)
     for (int i = 0; i < count; i++) {
         const struct eki_verdict_run *verdict = &runs[i].verdict;
         table_row(table, "%s\t%s\t%d\t%" PRId64 "\t%.5g\t%.1f\t%.3f\t%.5g",
-                  run_name(&runs[i]), run_collection(&runs[i]),
-                  verdict->workers, runs[i].record->iteration_count,
-                  verdict->iteration_s, 100 * eki_verdict_efficiency(verdict),
-                  verdict->busiest, verdict->longest_s * 1e6);
+                  runs[i].name, run_collection(&runs[i]), verdict->workers,
+                  runs[i].record->iteration_count, verdict->iteration_s,
+                  100 * eki_verdict_efficiency(verdict), verdict->busiest,
+                  verdict->longest_s * 1e6);
     }
 }
 
@@ -209,7 +209,7 @@ static void write_verdict(const struct run *run, bool has_others, FILE *out)
     struct table table;
     fprintf(out, "<article>");
     if (has_others)
-        fprintf(out, "<h2>%s</h2>", escaped(run_name(run)).text);
+        fprintf(out, "<h2>%s</h2>", escaped(run->name).text);
     for (int k = 0; judge_run(run, k, text, sizeof text); k++)
         fprintf(out, "<p class=\"verdict\">%s</p>\n", escaped(text).text);
     fprintf(out, "<ul class=\"badges\">");
@@ -237,7 +237,7 @@ static void write_figure(const struct section *section, const struct run *run,
     struct table table;
     fprintf(out, "<figure>");
     if (has_others)
-        fprintf(out, "<h3>%s</h3>", escaped(run_name(run)).text);
+        fprintf(out, "<h3>%s</h3>", escaped(run->name).text);
     if (section->say)
         section->say(run, text, sizeof text);
     if (section->say)
@@ -260,7 +260,7 @@ static void write_head(const struct run *runs, int count, FILE *out)
     char title[300] = "";
     for (int i = 0; i < count; i++)
         eki_append(title, sizeof title, "%s%s", i > 0 ? ", " : "",
-                   run_name(&runs[i]));
+                   runs[i].name);
     fprintf(out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "
             "charset=\"utf-8\">\n<meta name=\"viewport\" "
@@ -353,7 +353,7 @@ void write_page(const struct run *runs, int count, FILE *out)
 static void write_text_verdict(const struct run *run, FILE *out)
 {
     char text[SAID_BYTES];
-    fprintf(out, "%s: ", run_name(run));
+    fprintf(out, "%s: ", run->name);
     for (int k = 0; judge_run(run, k, text, sizeof text); k++)
         fprintf(out, "%s%s\n", k > 0 ? "  " : "", text);
     for (int b = 0; b < BADGES; b++) {
@@ -392,7 +392,7 @@ void write_text(const struct run *runs, int count, FILE *out)
 static void write_csv_table(struct table *table, const struct run *run,
                             FILE *out)
 {
-    table_csv(table, run_name(run), out);
+    table_csv(table, run->name, out);
     table_close(table);
 }
 

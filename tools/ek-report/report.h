@@ -130,8 +130,10 @@ struct simulated {
 
 struct timeline;
 
+/* Many members: what each section shows. */
 struct run {
     const char *path;
+    const char *name; /* the file's, with folders if another has the same */
     struct eki_record *record;  /* NULL: there is only a timeline */
     struct timeline *timeline;  /* NULL: none */
     int *rank_of;               /* [workers] */
@@ -172,8 +174,7 @@ void gather_end(struct run *run);
 /* The parts of an iteration by its table. */
 void fill_figures(const struct run *run, struct iteration_row *row);
 void gather_free(struct run *run);
-/* Its name, without folders; that of its collection. */
-const char *run_name(const struct run *run);
+/* The name of its collection. */
 const char *run_collection(const struct run *run);
 /* The same colour for a function wherever it stands; its place in a key. */
 int function_class(int function);
