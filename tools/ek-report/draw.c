@@ -233,9 +233,10 @@ static void draw_slot(const struct chart *chart, const struct run *run,
         below += count;
         if (count == 0)
             continue;
-        eki_append(words, sizeof words, "%s: %" PRId64 " tasks from %s",
-                   f == REPORT_FUNCTIONS ? "others" : function_name(run, f),
-                   count, eki_seconds(x[0]).text);
+        eki_append(words, sizeof words, "%s: ",
+                   f == REPORT_FUNCTIONS ? "others" : function_name(run, f));
+        append_number(count, "task", words, sizeof words);
+        eki_append(words, sizeof words, " from %s", eki_seconds(x[0]).text);
         eki_append(words, sizeof words, " to %s, %s in all",
                    eki_seconds(x[1]).text,
                    eki_seconds(run->slot_s[f][slot]).text);
@@ -301,8 +302,9 @@ void draw_homes(const struct run *run, FILE *out)
         if (run->homes[i] == 0)
             continue;
         group_name(run, ran, name, sizeof name);
-        eki_append(words, sizeof words, "%s ran %" PRId64 " tasks of ", name,
-                   run->homes[i]);
+        eki_append(words, sizeof words, "%s ran ", name);
+        append_number(run->homes[i], "task", words, sizeof words);
+        eki_append(words, sizeof words, " of ");
         group_name(run, home, words + strlen(words),
                    sizeof words - strlen(words));
         chart_cell(&chart, x, y,

@@ -72,13 +72,6 @@ static void append_policies(const struct run *run, const char *option,
     append_origin(run, option, used, text, bytes);
 }
 
-static void append_number(int64_t number, const char *what, char *text,
-                          size_t bytes)
-{
-    eki_append(text, bytes, "%" PRId64 " %s%s", number, what,
-               number == 1 ? "" : "s");
-}
-
 enum {
     BADGE_WORKERS,
     BADGE_ITERATIONS,

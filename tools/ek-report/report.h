@@ -190,6 +190,8 @@ int split_find(char **fields, int count, const char *name);
 const char *split_find_all(char **fields, int count, const char *const *names,
                            int wanted, int *columns);
 
+/* Append NUMBER and WHAT it counts. */
+void append_number(int64_t number, const char *what, char *text, size_t bytes);
 /* Append FIRST, or FIRST-LAST if that is another number. */
 void append_range(int64_t first, int64_t last, char *text, size_t bytes);
 

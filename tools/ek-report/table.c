@@ -27,6 +27,12 @@ struct escaped escaped(const char *text)
     return said;
 }
 
+void append_number(int64_t number, const char *what, char *text, size_t bytes)
+{
+    eki_append(text, bytes, "%" PRId64 " %s%s", number, what,
+               number == 1 ? "" : "s");
+}
+
 void append_range(int64_t first, int64_t last, char *text, size_t bytes)
 {
     eki_append(text, bytes, "%" PRId64, first);
