@@ -39,6 +39,26 @@ says() {
     [ "$(grep -cF -- "$1" err)" -eq 1 ] || fail "not once '$1' in: $(cat err)"
 }
 
+# says_of TEXT ARGUMENT...: that use is wrong, and TEXT says so.
+says_of() {
+    text=$1
+    shift
+    run 2 "$@"
+    says "$text"
+}
+
+# value TABLE ROW COLUMN: of the CSV of ek-report in out.
+value() {
+    awk -F, -v table="$1" -v row="$2" -v column="$3" \
+        '$2 == table && $3 == row && $4 == column { print $5 }' out
+}
+
+# is TABLE ROW COLUMN VALUE: that is so.
+is() {
+    found=$(value "$1" "$2" "$3")
+    [ "$found" = "$4" ] || fail "$1, row $2, $3 is '$found', not '$4'"
+}
+
 # column NAME: of the rows of a CSV in out, one per line.
 column() {
     awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)

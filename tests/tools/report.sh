@@ -36,18 +36,6 @@ iteration() {
 } >text
 "$ek_record" binary text run.ekr || fail 'no record'
 
-# value TABLE ROW COLUMN: of the CSV in out.
-value() {
-    awk -F, -v table="$1" -v row="$2" -v column="$3" \
-        '$2 == table && $3 == row && $4 == column { print $5 }' out
-}
-
-# is TABLE ROW COLUMN VALUE
-is() {
-    found=$(value "$1" "$2" "$3")
-    [ "$found" = "$4" ] || fail "$1, row $2, $3 is '$found', not '$4'"
-}
-
 # What ek-record says, it says, too.
 for record in run.ekr "$data"/*.ekr; do
     "$ek_record" summary "$record" >summary
@@ -162,12 +150,6 @@ run 0 run.ekr --simulate 0 -o file.html
 cmp direct.html file.html || fail 'not the same on standard output'
 
 # What is wrong.
-says_of() {
-    text=$1
-    shift
-    run 2 "$@"
-    says "$text"
-}
 answers
 full run.ekr --simulate 0
 says_of 'a record is missing; allowed: RECORD.ekr [JOB.tsv ...]'

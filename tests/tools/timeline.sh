@@ -15,13 +15,6 @@ timeline() {
     python3 "$tests/timeline.py" "$@"
 }
 
-# is TABLE ROW COLUMN VALUE: of the CSV in out.
-is() {
-    found=$(awk -F, -v table="$1" -v row="$2" -v column="$3" \
-        '$2 == table && $3 == row && $4 == column { print $5 }' out)
-    [ "$found" = "$4" ] || fail "$1, row $2, $3 is '$found', not '$4'"
-}
-
 # exports FOLDER RANKS WORKERS STEALS: both programs for others agree.
 exports() {
     run 0 "$1" --perfetto out.json
@@ -73,12 +66,6 @@ timeline make slow 2 2 3 7 fock 10000
 run 0 slow --csv
 is iterations 0 late/s 0.000198
 is states 2 restoring/s 0.000149
-says_of() {
-    text=$1
-    shift
-    run 2 "$@"
-    says "$text"
-}
 says_of "has none of that number; allowed" run --iteration 7
 says_of "allowed: a folder with files NAME.RANK.ekt" .
 says_of "a record is missing; allowed: " run run.tsv
