@@ -80,6 +80,8 @@ void eki_sealed_begin(struct eki_sealed_out *out, uint32_t kind, int64_t bytes)
 void eki_sealed_put(struct eki_sealed_out *out, const void *data, size_t bytes)
 {
     EKI_ASSERT((int64_t)bytes <= out->left);
+    if (bytes == 0) /* then there may be no DATA */
+        return;
     put_bytes(out, data, bytes);
     out->crc = eki_crc32c(out->crc, data, bytes);
     out->left -= (int64_t)bytes;
