@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Timelines with known sums, and checks of what is made of them.
 
-timeline.py make FOLDER RANKS WORKERS ITERATIONS [JOB [NAME [LOST]]]
+timeline.py make FOLDER RANKS WORKERS ITERATIONS [JOB [NAME [LOST [NAMED]]]]
 timeline.py borders FILE: where its header and each of its blocks end
 timeline.py flip FILE AT: invert a bit of a byte
 timeline.py perfetto FILE RANKS WORKERS STEALS: check trace events
@@ -65,13 +65,16 @@ def worker_events(rank, here, worker, base):
     return [(base + 1000 * at, kind, function, value) for at, kind, function, value in events]
 
 
-def make(folder, ranks, here, iterations, job=7, name="fock", lost=0):
-    """The files of a run: each clock has an offset, and loses LOST ns in a ms."""
+def make(folder, ranks, here, iterations, job=7, name="fock", lost=0, named=2):
+    """The files of a run: each clock has an offset, and loses LOST ns in a ms.
+
+    Of two functions NAMED have a name.
+    """
     pathlib.Path(folder).mkdir(exist_ok=True)
     for rank in range(ranks):
         offset = 10 ** 9 * (rank + 1)
         data = header(job, ranks, here, rank, name)
-        for i, function in enumerate(('erf <i> & "j"', "last")):
+        for i, function in enumerate(('erf <i> & "j"', "last")[:named]):
             data += block(b"FUNC", struct.pack("<I64s", i, function.encode()))
         for k in range(iterations):
             base, late = offset + 10 ** 6 * k, 10 ** 5 * (rank == 1)

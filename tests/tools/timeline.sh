@@ -62,6 +62,9 @@ run 0 run -o run.html
 python3 "$tests/report_page.py" run.html 1 || fail run.html
 grep -q 'erf &lt;i&gt; &amp; &quot;j&quot;, task 9 of worker 0 -&gt; 1: 188 us' run.html ||
     fail 'words of a task'
+timeline make unnamed 2 2 1 7 fock 0 1
+run 0 unnamed -o unnamed.html
+grep -q 'worker 0: a function without a name; ' unnamed.html || fail 'a function without a name'
 timeline make slow 2 2 3 7 fock 10000
 run 0 slow --csv
 is iterations 0 late/s 0.000198

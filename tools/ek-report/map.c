@@ -167,11 +167,13 @@ static void append_class(const struct timeline *timeline, int row, int class,
                    share_of(&timeline->of_row[row], PART_TASKS));
         return;
     }
-    for (int f = 0; f < files->function_count && f <= REPORT_FUNCTIONS; f++) {
+    for (int f = 0; f <= REPORT_FUNCTIONS; f++) {
         if (function_class(f) != class)
             continue;
         eki_append(words, bytes, ": %s; %.1f %% of its time in tasks",
-                   f == REPORT_FUNCTIONS ? "others" : files->functions[f],
+                   f == REPORT_FUNCTIONS       ? "others"
+                   : f < files->function_count ? files->functions[f]
+                                               : "a function without a name",
                    share_of(&timeline->of_row[row], PART_TASKS));
         return;
     }
