@@ -48,6 +48,7 @@ static void begin(struct ek_worker *worker, uint64_t now)
     worker->counts.first_ns = batch->stamp = worker->search.since = now;
     if (worker->track && engine->kind == EKI_PHASE_PROCESS) {
         worker->track->counted = 0;
+        worker->track->told = 0;
         eki_track_state(worker->track, EKI_EVENT_START, -1, 0, now, 0);
     }
 }

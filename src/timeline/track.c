@@ -202,13 +202,16 @@ void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
                      int64_t n, uint64_t begin, uint64_t end)
 {
     int64_t counted = n < track->counted ? n : track->counted;
+    uint64_t ns = eki_ns_since(begin, end);
+    uint64_t told = ns < track->told ? ns : track->told;
     if (n == 0) {
         if (end > track->since)
             track->since = end;
         return;
     }
     track->counted -= counted;
-    put_tasks(track, function, id, n - counted, begin, end);
+    track->told -= told;
+    put_tasks(track, function, id, n - counted, begin + told, end);
 }
 
 void eki_track_cut(struct eki_track *track, int function, uint64_t id,
@@ -216,7 +219,8 @@ void eki_track_cut(struct eki_track *track, int function, uint64_t id,
 {
     int64_t counted = track->counted;
     track->counted = n;
-    put_tasks(track, function, id, n - counted, begin, end);
+    put_tasks(track, function, id, n - counted, begin + track->told, end);
+    track->told = eki_ns_since(begin, end);
 }
 
 void eki_track_point(struct eki_track *track, enum eki_event_kind kind,

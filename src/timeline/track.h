@@ -97,6 +97,7 @@ struct eki_track {
     uint64_t since;   /* where the last state ends */
     uint64_t dropped; /* points, by merging */
     int64_t counted; /* tasks that run, or are not timed yet, and have events */
+    uint64_t told;   /* of their time, by these */
     uint64_t due;    /* when the events are to be written */
     int number;
     /* Write the events to the file of the timeline; IS_FULL: or leave them to
@@ -114,7 +115,8 @@ void eki_track_state(struct eki_track *track, enum eki_event_kind kind,
  * none: what was last lasts until then ... */
 void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
                      int64_t n, uint64_t begin, uint64_t end);
-/* ... or is interrupted there, and goes on later. */
+/* ... or is interrupted there, and goes on later.  Its begin moves by what is
+ * not its own. */
 void eki_track_cut(struct eki_track *track, int function, uint64_t id,
                    int64_t n, uint64_t begin, uint64_t end);
 /* Something happened at NOW, or when the last state ended if that is later. */

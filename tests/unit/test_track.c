@@ -176,6 +176,24 @@ static void an_interrupted_task_counts_once(void)
     free_track(track);
 }
 
+/* Two tasks of a batch wait for data; then 3 ns go by that are not theirs. */
+static void what_is_left_out_is_no_task(void)
+{
+    struct sums sums = {0};
+    struct eki_track *track = make_track(ROOM);
+    eki_track_cut(track, 0, 1, 1, 1000, 1010);
+    eki_track_state(track, EKI_EVENT_DATA, -1, 1010, 1030, 2);
+    eki_track_cut(track, 0, 2, 2, 1020, 1040);
+    eki_track_state(track, EKI_EVENT_DATA, -1, 1040, 1050, 3);
+    eki_track_tasks(track, 0, 3, 3, 1033, 1060);
+    add_events(&sums, track->events, track->count, 60);
+    CHECK_EQ_INT(sums.tasks, 3);
+    CHECK_EQ_INT(sums.ns[EKI_EVENT_DATA], 30);
+    CHECK_EQ_INT(sums.ns[EKI_EVENT_BETWEEN], 3);
+    CHECK_EQ_INT(sums.ns[EKI_EVENT_TASK], 27);
+    free_track(track);
+}
+
 static struct eki_timeline *open_timeline(const char *folder, int64_t events)
 {
     struct eki_timeline *timeline = NULL;
@@ -335,6 +353,7 @@ int main(void)
     RUN(sums_stay_when_events_are_merged);
     RUN(many_functions_are_merged_into_none);
     RUN(an_interrupted_task_counts_once);
+    RUN(what_is_left_out_is_no_task);
     RUN(blocks_follow_each_other);
     RUN(what_a_killed_job_has_written_can_be_read);
     RUN(a_state_of_hours_is_told_as_it_was);
