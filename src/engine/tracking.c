@@ -67,8 +67,8 @@ void eki_worker_track_shown(struct ek_worker *worker)
 void eki_worker_track_halt(struct ek_worker *worker, int64_t begun,
                            uint64_t now)
 {
-    if (begun > 0)
-        eki_track_cut(worker->track, eki_worker_function(worker),
-                      eki_worker_task_id(worker), begun, worker->batch.stamp,
-                      now);
+    /* Tasks that run in their places are counted behind the last. */
+    eki_track_cut(worker->track, eki_worker_function(worker),
+                  eki_worker_task_id(worker), begun > 0 ? begun : 0,
+                  worker->batch.stamp, now);
 }

@@ -198,29 +198,37 @@ static void put_tasks(struct eki_track *track, int function, uint64_t id,
         put_state(track, what | MORE, begin, end, id);
 }
 
+/* Where a time from BEGIN to END goes on of which a part is told. */
+static uint64_t untold(const struct eki_track *track, uint64_t begin,
+                       uint64_t end)
+{
+    uint64_t ns = eki_ns_since(begin, end);
+    return begin + (ns < track->told ? ns : track->told);
+}
+
 void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
                      int64_t n, uint64_t begin, uint64_t end)
 {
     int64_t counted = n < track->counted ? n : track->counted;
-    uint64_t ns = eki_ns_since(begin, end);
-    uint64_t told = ns < track->told ? ns : track->told;
+    uint64_t from = untold(track, begin, end);
     if (n == 0) {
         if (end > track->since)
             track->since = end;
         return;
     }
     track->counted -= counted;
-    track->told -= told;
-    put_tasks(track, function, id, n - counted, begin + told, end);
+    track->told = track->counted > 0 ? track->told - (from - begin) : 0;
+    put_tasks(track, function, id, n - counted, from, end);
 }
 
 void eki_track_cut(struct eki_track *track, int function, uint64_t id,
                    int64_t n, uint64_t begin, uint64_t end)
 {
     int64_t counted = track->counted;
+    uint64_t from = untold(track, begin, end);
     track->counted = n;
-    put_tasks(track, function, id, n - counted, begin + track->told, end);
     track->told = eki_ns_since(begin, end);
+    put_tasks(track, function, id, n - counted, from, end);
 }
 
 void eki_track_point(struct eki_track *track, enum eki_event_kind kind,

@@ -173,6 +173,21 @@ static void an_interrupted_task_counts_once(void)
     CHECK_EQ_INT(sums.ns[EKI_EVENT_TILES], 30);
     CHECK_EQ_INT(sums.ns[EKI_EVENT_TASK], 50);
     CHECK_EQ_INT(track->events[2].head >> EKI_EVENT_MORE_AT, 1);
+    /* None is counted yet. */
+    eki_track_cut(track, 0, 9, 0, 1080, 1090);
+    eki_track_state(track, EKI_EVENT_TILES, -1, 1090, 1100, 9);
+    eki_track_tasks(track, 0, 10, 2, 1080, 1110);
+    sums = (struct sums){0};
+    add_events(&sums, track->events, track->count, 110);
+    CHECK_EQ_INT(sums.tasks, 8);
+    CHECK_EQ_INT(sums.ns[EKI_EVENT_TASK], 70);
+    /* What is left out at the end of a task may have been told as part of it.
+     */
+    eki_track_cut(track, 0, 11, 1, 1110, 1130);
+    eki_track_state(track, EKI_EVENT_DATA, -1, 1130, 1140, 11);
+    eki_track_tasks(track, 0, 11, 1, 1130, 1140);
+    eki_track_cut(track, 0, 12, 1, 1140, 1145);
+    CHECK_EQ_INT(track->since, 1145);
     free_track(track);
 }
 
