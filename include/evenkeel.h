@@ -139,7 +139,9 @@ typedef enum ek_steal_policy {
     EK_STEAL_COUNTER,    /**< No stealing: a shared counter hands out seeds. */
     EK_STEAL_NODE,       /**< A worker of the own node: tasks stay on it. */
     EK_STEAL_HPDC12,     /**< As printed in HPDC 2012. */
-    EK_STEAL_HPDC12_ONE  /**< The same; a single waiting task is shown, too. */
+    EK_STEAL_HPDC12_ONE, /**< The same; a single waiting task is shown, too. */
+    EK_STEAL_DVS,        /**< Workers near in a mesh (DVS, 2013). */
+    EK_STEAL_LEAPFROG    /**< First who last stole from it. */
 } ek_steal_policy;
 
 /** Who sends and receives messages between nodes. */

@@ -33,7 +33,8 @@ const struct eki_options eki_option_defaults = {
     .buffer_slots = 256,
     .hpdc12 = "c=1.003,d=1.003,k=3,gather=node",
     .hints = "0",
-    .timeline = "0"};
+    .timeline = "0",
+    .dvs = "layout=diamond,columns=8,rows=4,cell=11,source=-1,escape=0"};
 
 static bool is_collection(const char *text)
 {
@@ -84,11 +85,55 @@ static const struct eki_field hpdc12_fields[] = {
          {"node", EKI_GATHER_NODE}, {"core", EKI_GATHER_CORE}, {NULL, 0}}}};
 
 /* Take "k=4" of BYTES. */
-static bool hpdc12_part(const char *text, size_t bytes,
-                        struct eki_hpdc12_option *option)
+static const struct eki_field dvs_fields[] = {
+    {.name = "layout",
+     .offset = offsetof(struct eki_dvs_option, layout),
+     .type = EKI_FIELD_CHOICE,
+     .choices = (const struct eki_choice[]){{"diamond", EKI_LAYOUT_DIAMOND},
+                                            {"line", EKI_LAYOUT_LINE},
+                                            {"grid", EKI_LAYOUT_GRID},
+                                            {"cube", EKI_LAYOUT_CUBE},
+                                            {"allotted", EKI_LAYOUT_ALLOTTED},
+                                            {NULL, 0}}},
+    {.name = "columns",
+     .offset = offsetof(struct eki_dvs_option, columns),
+     .type = EKI_FIELD_INTEGER,
+     .min = 1,
+     .max = 1024},
+    {.name = "rows",
+     .offset = offsetof(struct eki_dvs_option, rows),
+     .type = EKI_FIELD_INTEGER,
+     .min = 1,
+     .max = 1024},
+    {.name = "cell",
+     .offset = offsetof(struct eki_dvs_option, cell),
+     .type = EKI_FIELD_INTEGER,
+     .min = 0,
+     .max = 1048575},
+    {.name = "source",
+     .offset = offsetof(struct eki_dvs_option, source),
+     .type = EKI_FIELD_INTEGER,
+     .min = -1,
+     .max = 65535},
+    {.name = "escape",
+     .offset = offsetof(struct eki_dvs_option, escape),
+     .type = EKI_FIELD_INTEGER,
+     .min = 0,
+     .max = 1}};
+
+/* The parts of an option that is a list of NAME=VALUE, as fields of a struct.
+ */
+struct parts {
+    const struct eki_field *fields; /* [count] */
+    int count;
+};
+#define PARTS(fields) \
+    (&(const struct parts){(fields), (int)(sizeof(fields) / sizeof *(fields))})
+
+static bool part_read(const struct parts *parts, const char *text, size_t bytes,
+                      void *option)
 {
-    char part[32];
-    char *value;
+    char part[64], *value;
     if (bytes >= sizeof part)
         return false;
     snprintf(part, sizeof part, "%.*s", (int)bytes, text);
@@ -96,19 +141,19 @@ static bool hpdc12_part(const char *text, size_t bytes,
     if (!value)
         return false;
     *value++ = '\0';
-    for (size_t i = 0; i < sizeof hpdc12_fields / sizeof hpdc12_fields[0];
-         i++) {
-        if (strcmp(hpdc12_fields[i].name, part) == 0)
-            return eki_field_read(&hpdc12_fields[i], value, option);
+    for (int i = 0; i < parts->count; i++) {
+        if (strcmp(parts->fields[i].name, part) == 0)
+            return eki_field_read(&parts->fields[i], value, option);
     }
     return false;
 }
 
-static bool hpdc12_parts(const char *text, struct eki_hpdc12_option *option)
+static bool parts_read(const struct parts *parts, const char *text,
+                       void *option)
 {
     for (;;) {
         size_t bytes = strcspn(text, ",");
-        if (!hpdc12_part(text, bytes, option))
+        if (!part_read(parts, text, bytes, option))
             return false;
         if (text[bytes] == '\0')
             return true;
@@ -118,8 +163,23 @@ static bool hpdc12_parts(const char *text, struct eki_hpdc12_option *option)
 
 bool eki_hpdc12_read(const char *text, struct eki_hpdc12_option *option)
 {
-    return hpdc12_parts(eki_option_defaults.hpdc12, option) &&
-           hpdc12_parts(text, option);
+    const struct parts *parts = PARTS(hpdc12_fields);
+    return parts_read(parts, eki_option_defaults.hpdc12, option) &&
+           parts_read(parts, text, option);
+}
+
+bool eki_dvs_read(const char *text, struct eki_dvs_option *option)
+{
+    const struct parts *parts = PARTS(dvs_fields);
+    return parts_read(parts, eki_option_defaults.dvs, option) &&
+           parts_read(parts, text, option) &&
+           option->cell < option->columns * option->rows;
+}
+
+static bool is_dvs(const char *text)
+{
+    struct eki_dvs_option option;
+    return eki_dvs_read(text, &option);
 }
 
 static bool is_hpdc12(const char *text)
@@ -185,7 +245,8 @@ static const struct eki_option table[] = {
             {"counter:1...1048576", EK_STEAL_COUNTER},
             {"counter:guided",
              EK_STEAL_COUNTER | EKI_CHUNK_MOST << EKI_CHUNK_SHIFT},
-            {"hpdc12", EK_STEAL_HPDC12}, {"hpdc12-one", EK_STEAL_HPDC12_ONE}),
+            {"hpdc12", EK_STEAL_HPDC12}, {"hpdc12-one", EK_STEAL_HPDC12_ONE},
+            {"dvs", EK_STEAL_DVS}, {"leapfrog", EK_STEAL_LEAPFROG}),
      SCHEDULE(steal),
      HELP("whom a worker without work asks; counter:N deals N tasks at a time, "
           "counter:guided as what is left tells, to a node; the variable takes "
@@ -282,6 +343,10 @@ static const struct eki_option table[] = {
      HELP("0: none, 1: a line of rank 0 tells how far the iteration is, "
           "rewritten each second on a terminal, else each minute; N: every N "
           "seconds")},
+    {TEXT_ONLY(dvs), SETTABLE, TEXT(dvs, is_dvs, EKI_DVS_ALLOWED),
+     HELP("of steal=dvs: how the workers of a node are laid out, which of them "
+          "is the source of work, and whether a random worker is tried behind "
+          "the list")},
 };
 
 int eki_option_count(void)

@@ -116,6 +116,30 @@ enum eki_gather {
     EKI_GATHER_CORE
 };
 
+/* What the option dvs says of deterministic victim selection. */
+struct eki_dvs_option {
+    int layout; /* EKI_LAYOUT_: cells of the workers of a node */
+    /* Of EKI_LAYOUT_ALLOTTED: the grid, and the cell of the source. */
+    int64_t columns, rows, cell;
+    int64_t source; /* by its number in the node; -1: who has most tasks */
+    int64_t escape; /* 1: a random victim behind the list */
+};
+
+/* Workers as cells of a mesh. */
+enum eki_layout {
+    EKI_LAYOUT_DIAMOND, /* two dimensions, ring by ring around the source */
+    EKI_LAYOUT_LINE,
+    EKI_LAYOUT_GRID,    /* two, row by row; nearly square */
+    EKI_LAYOUT_CUBE,    /* three, plane by plane; nearly a cube */
+    EKI_LAYOUT_ALLOTTED /* ring by ring on a given grid, as in the paper */
+};
+
+#define EKI_DVS_ALLOWED                                                      \
+    "a list of layout=diamond, line, grid, cube or allotted, columns=1 ... " \
+    "1024, rows=1 ... 1024, cell=0 ... 1048575, source=-1 ... 65535, "       \
+    "escape=0 or 1"
+bool eki_dvs_read(const char *text, struct eki_dvs_option *option);
+
 #define EKI_HPDC12_ALLOWED                                                \
     "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
     "or gather=core"
@@ -155,6 +179,7 @@ struct eki_options {
     _Alignas(8) const char *hints;
     _Alignas(8) int64_t status; /* s; 1: as is good for where lines go */
     _Alignas(8) const char *timeline;
+    const char *dvs;
 };
 
 /* Nanoseconds of stall_ms; 0: never. */
@@ -179,6 +204,7 @@ struct eki_settings {
     char hints[EKI_OPTION_BYTES];
     char timeline[EKI_OPTION_BYTES];
     char hpdc12[128];
+    char dvs[128];
 };
 
 /* Where the timeline of ITERATION goes; NULL: there is none. */

@@ -94,6 +94,13 @@ _Static_assert((int)EKI_DEQUE_OPTION_ATOMIC == (int)EKI_DEQUE_ATOMIC &&
                    (int)EKI_DEQUE_OPTION_LOCKED == (int)EKI_DEQUE_LOCKED,
                "an option of the deque is its kind");
 
+struct eki_dvs_option eki_collection_dvs(const struct eki_options *options)
+{
+    struct eki_dvs_option dvs;
+    eki_dvs_read(options->dvs, &dvs);
+    return dvs;
+}
+
 static struct eki_setup setup_of(const ek_collection *tasks)
 {
     const struct eki_options *options = &tasks->settings.options;
@@ -105,6 +112,7 @@ static struct eki_setup setup_of(const ek_collection *tasks)
         .stall_ns = tasks->lookout.look.stall_ns,
         .is_checked = is_checked(options),
         .watch_ns = options->status != 0 ? EKI_HEADWAY_NS : 0,
+        .dvs = eki_collection_dvs(options),
         .has_homes = options->data == EKI_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not

@@ -287,4 +287,7 @@ bool eki_collection_is_bare(const ek_collection *tasks);
 /* Tasks that this rank holds: seeds before an iteration, the log after it. */
 int64_t eki_collection_held(const ek_collection *tasks);
 
+/* What the option dvs says. */
+struct eki_dvs_option eki_collection_dvs(const struct eki_options *options);
+
 #endif

@@ -41,6 +41,7 @@ static struct ek_worker *create_worker(struct eki_engine *engine, int here)
     worker->share.slots = eki_slots_of(engine, worker->local_number);
     worker->search.thief.topology = topology;
     worker->search.thief.local = worker->local_number;
+    worker->search.thief.robber = &worker->words->robber;
     eki_random_seed(&worker->search.thief.random, engine->setup.seed,
                     (uint64_t)worker->id);
     worker->piece.first = -1;
@@ -151,6 +152,7 @@ void eki_engine_destroy(struct eki_engine **made)
     eki_line_close(&engine->line);
     eki_local_free(&engine->post.brought.local);
     eki_pinned_free(&engine->pinned);
+    eki_free(engine->lists);
     eki_free(engine->lineup.items);
     eki_free(engine->first_local);
     eki_free(engine->workers);

@@ -23,6 +23,7 @@
 #ifndef EKI_ENGINE_H
 #define EKI_ENGINE_H
 
+#include "base/options.h"
 #include "engine/lineup.h"
 #include "engine/moves.h"
 #include "engine/pinned.h"
@@ -84,6 +85,7 @@ struct eki_setup {
      * for time. */
     bool has_pause;
     uint64_t pause_ns;
+    struct eki_dvs_option dvs; /* of steal=dvs */
 };
 
 /* Many members: it is what the files of the engine share, ordered by writer. */
@@ -132,8 +134,9 @@ struct eki_engine {
     ek_on_failure_policy on_failure;
     const struct eki_publishing *publishing; /* of the scheme, or NULL */
     bool is_plain;                           /* of the scheme */
-    bool has_thieves;   /* somebody may steal in this phase */
-    uint64_t processes; /* phases that were one, with this */
+    bool has_thieves;           /* somebody may steal in this phase */
+    struct eki_dvs_list *lists; /* [workers_here], of dvs; owned; or NULL */
+    uint64_t processes;         /* phases that were one, with this */
     uint64_t entered_ns;
     uint64_t process_ns; /* the last process took; 0: there was none */
     uint64_t paced_ns;   /* the same when the phase was entered */

@@ -305,6 +305,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                      may_be_idle && has_nothing(engine->workers[here]));
     if (phase->kind == EKI_PHASE_PROCESS && !eki_is_held(engine))
         show_seeds(engine);
+    if (EKI_UNLIKELY(engine->scheme && engine->scheme->arm) &&
+        !engine->scheme->arm(engine))
+        eki_engine_fail(engine, EK_ERR_NOMEM, "no memory for lists of victims");
     EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 

@@ -115,6 +115,10 @@ struct eki_scheme {
     /* No long tasks are handed over; a thief asks one victim at a time, waits
      * for its answer, and asks the next at once. */
     bool is_plain;
+    bool notes_thieves; /* a worker knows who last stole from it */
+    /* The phase is entered: make what the thieves of this rank need; NULL:
+     * nothing.  False: there is no memory. */
+    bool (*arm)(struct eki_engine *engine);
 };
 
 /* PROTOCOL, the only one of its channel, belongs to the engine from now on. */

@@ -125,6 +125,9 @@ struct eki_worker_words {
      * is idle. */
     _Atomic uint64_t work_ns[2], task_ns[2];
     _Atomic uint64_t runs_ns; /* how long such a task runs; 0: not known */
+    /* Written by thieves, where the scheme wants to know: the local number + 1
+     * of the last one. */
+    _Atomic int robber;
     _Atomic uint64_t left_ns; /* what it has left, while somebody watches */
 };
 

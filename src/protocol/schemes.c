@@ -4,6 +4,7 @@
 #include "protocol/counter.h"
 #include "protocol/hands.h"
 #include "protocol/requests.h"
+#include "steal/dvs.h"
 
 #define COUNTING (1u << EKI_DETECTOR_COUNTING)
 
@@ -12,6 +13,58 @@ static const char *counter_unsuitable(const struct eki_engine *engine)
     return eki_engine_protocol(engine, &eki_counter_ops)
                ? NULL
                : "the engine was made without a counter (setup.has_counter)";
+}
+
+static const char *dvs_unsuitable(const struct eki_engine *engine)
+{
+    return engine->topology->node_workers <= eki_mesh_room(&engine->setup.dvs)
+               ? NULL
+               : "option dvs has fewer cells (columns x rows) than a node has "
+                 "workers";
+}
+
+/* The worker of this rank that begins with most tasks, by its local number. */
+static int fullest_worker(const struct eki_engine *engine)
+{
+    int fullest = 0;
+    int64_t most = -1;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        const struct eki_local *local = &engine->workers[here]->local;
+        int64_t tasks =
+            eki_local_slots(local, local->seed_base, local->seed_top);
+        if (tasks > most)
+            fullest = here;
+        most = tasks > most ? tasks : most;
+    }
+    return engine->topology->node_first + fullest;
+}
+
+/* Lists of victims around the source, which is the worker of this rank with the
+ * most tasks where the node has no other rank and nothing else is said. */
+static bool arm_dvs(struct eki_engine *engine)
+{
+    const struct eki_topology *topology = engine->topology;
+    const struct eki_dvs_option *option = &engine->setup.dvs;
+    struct eki_mesh mesh;
+    int source = (int)option->source;
+    if (source < 0 && topology->node_ranks == 1)
+        source = fullest_worker(engine);
+    if (source >= topology->node_workers)
+        source = -1;
+    if (!engine->lists)
+        engine->lists =
+            eki_alloc((size_t)topology->workers_here, sizeof *engine->lists);
+    if (!engine->lists ||
+        !eki_mesh_lay(&mesh, option, topology->node_workers, source))
+        return false;
+    for (int here = 0; here < topology->workers_here; here++) {
+        struct eki_thief *thief = &engine->workers[here]->search.thief;
+        eki_dvs_list(&mesh, thief->local, &engine->lists[here]);
+        thief->list = &engine->lists[here];
+        thief->escapes = option->escape != 0;
+    }
+    eki_mesh_free(&mesh);
+    return true;
 }
 
 /* One row per policy. */
@@ -43,7 +96,18 @@ static const struct eki_scheme schemes[] = {
      .elsewhere = &eki_requests_ops,
      .detectors = COUNTING,
      .publishing = &eki_publishing_half_or_one,
-     .is_plain = true}};
+     .is_plain = true},
+    {.policy = EK_STEAL_DVS,
+     .victims = eki_victims_dvs,
+     .detectors = COUNTING,
+     .is_plain = true,
+     .unsuitable = dvs_unsuitable,
+     .arm = arm_dvs},
+    {.policy = EK_STEAL_LEAPFROG,
+     .victims = eki_victims_leapfrog,
+     .detectors = COUNTING,
+     .is_plain = true,
+     .notes_thieves = true}};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
 {

@@ -36,20 +36,20 @@ static int turn_of(struct eki_cell from, struct eki_cell to)
 }
 
 /* The numbers of cells in each direction. */
-static struct eki_cell sides_of(const struct eki_mesh_shape *shape, int count)
+static struct eki_cell sides_of(const struct eki_dvs_option *option, int count)
 {
     struct eki_cell sides = {count, 1, 1};
     int side = 1;
-    switch (shape->kind) {
-    case EKI_MESH_LINE:
+    switch (option->layout) {
+    case EKI_LAYOUT_LINE:
         break;
-    case EKI_MESH_GRID:
+    case EKI_LAYOUT_GRID:
         while ((side + 1) * (side + 1) <= count)
             side++;
         sides.x = (count + side - 1) / side;
         sides.y = (count + sides.x - 1) / sides.x;
         break;
-    case EKI_MESH_CUBE:
+    case EKI_LAYOUT_CUBE:
         while ((side + 1) * (side + 1) * (side + 1) <= count)
             side++;
         sides.z = side;
@@ -58,28 +58,30 @@ static struct eki_cell sides_of(const struct eki_mesh_shape *shape, int count)
             sides.y++;
         sides.x = (side + sides.y - 1) / sides.y;
         break;
-    case EKI_MESH_DIAMOND:
+    case EKI_LAYOUT_DIAMOND:
         /* 1 + 2 d (d + 1) cells have distance d or less. */
         while (1 + 2 * side * (side + 1) < count)
             side++;
         sides.x = sides.y = 2 * side + 1;
         break;
-    case EKI_MESH_ALLOTTED:
-        sides = (struct eki_cell){shape->columns, shape->rows, 1};
+    case EKI_LAYOUT_ALLOTTED:
+        sides = (struct eki_cell){(int)option->columns, (int)option->rows, 1};
         break;
     }
     return sides;
 }
 
-int eki_mesh_room(const struct eki_mesh_shape *shape)
+int eki_mesh_room(const struct eki_dvs_option *option)
 {
-    return shape->kind == EKI_MESH_ALLOTTED ? shape->columns * shape->rows
-                                            : INT_MAX;
+    return option->layout == EKI_LAYOUT_ALLOTTED
+               ? (int)(option->columns * option->rows)
+               : INT_MAX;
 }
 
-static bool is_by_rings(const struct eki_mesh_shape *shape)
+static bool is_by_rings(const struct eki_dvs_option *option)
 {
-    return shape->kind == EKI_MESH_DIAMOND || shape->kind == EKI_MESH_ALLOTTED;
+    return option->layout == EKI_LAYOUT_DIAMOND ||
+           option->layout == EKI_LAYOUT_ALLOTTED;
 }
 
 /* A cell by its number in a box, row by row and plane by plane. */
@@ -143,20 +145,20 @@ static int middle_of(const struct eki_mesh *mesh, struct eki_cell sides)
     return nearest;
 }
 
-bool eki_mesh_lay(struct eki_mesh *mesh, const struct eki_mesh_shape *shape,
+bool eki_mesh_lay(struct eki_mesh *mesh, const struct eki_dvs_option *option,
                   int count, int source)
 {
-    struct eki_cell sides = sides_of(shape, count);
+    struct eki_cell sides = sides_of(option, count);
     *mesh = (struct eki_mesh){count, source,
                               eki_alloc((size_t)count, sizeof *mesh->cells), 0};
     if (!mesh->cells)
         return false;
-    if (is_by_rings(shape)) {
+    if (is_by_rings(option)) {
         struct eki_cell middle = {sides.x / 2, sides.y / 2, 0};
         mesh->source = largest(source, 0);
         if (!lay_rings(mesh, sides,
-                       shape->kind == EKI_MESH_ALLOTTED
-                           ? cell_of(sides, shape->source_cell)
+                       option->layout == EKI_LAYOUT_ALLOTTED
+                           ? cell_of(sides, (int)option->cell)
                            : middle)) {
             eki_mesh_free(mesh);
             return false;
@@ -261,4 +263,16 @@ void eki_dvs_list(const struct eki_mesh *mesh, int worker,
             list->workers[first + i] =
                 listed[first + (i + worker) % tied].worker;
     }
+}
+
+struct eki_victim eki_victims_dvs(struct eki_thief *thief)
+{
+    const struct eki_dvs_list *list = thief->list;
+    if (!list || list->count == 0)
+        return EKI_VICTIM_NONE;
+    uint32_t round = (uint32_t)list->count + thief->escapes;
+    uint32_t at = thief->failures % round;
+    return at < (uint32_t)list->count
+               ? (struct eki_victim){list->workers[at], -1, -1}
+               : eki_victims_node(thief);
 }

@@ -10,21 +10,8 @@
 #ifndef EKI_STEAL_DVS_H
 #define EKI_STEAL_DVS_H
 
-#include "base/base.h"
-
-enum eki_mesh_kind {
-    EKI_MESH_LINE,
-    EKI_MESH_GRID,    /* two dimensions, row by row; nearly square */
-    EKI_MESH_CUBE,    /* three, plane by plane; nearly a cube */
-    EKI_MESH_DIAMOND, /* two, ring by ring around the source */
-    EKI_MESH_ALLOTTED /* the same on a given grid: the paper's allotments */
-};
-
-struct eki_mesh_shape {
-    enum eki_mesh_kind kind;
-    /* Of EKI_MESH_ALLOTTED: columns, rows, and the cell of the source. */
-    int columns, rows, source_cell;
-};
+#include "base/options.h"
+#include "steal/steal.h"
 
 struct eki_cell {
     int x, y, z;
@@ -54,11 +41,11 @@ struct eki_dvs_list {
     int workers[EKI_DVS_VICTIMS_MOST];
 };
 
-/* How many workers a shape has room for; INT_MAX: any number. */
-int eki_mesh_room(const struct eki_mesh_shape *shape);
+/* How many workers the layout has room for; INT_MAX: any number. */
+int eki_mesh_room(const struct eki_dvs_option *option);
 /* Lay out COUNT workers, not more than there is room for, around worker SOURCE;
  * -1: the one in the middle.  False: no memory. */
-bool eki_mesh_lay(struct eki_mesh *mesh, const struct eki_mesh_shape *shape,
+bool eki_mesh_lay(struct eki_mesh *mesh, const struct eki_dvs_option *option,
                   int count, int source);
 void eki_mesh_free(struct eki_mesh *mesh);
 /* Distance of two workers: steps along the mesh. */
@@ -66,6 +53,10 @@ int eki_mesh_distance(const struct eki_mesh *mesh, int a, int b);
 
 /* O(count). */
 enum eki_dvs_class eki_dvs_class_of(const struct eki_mesh *mesh, int worker);
+/* The list of the thief, one attempt for each victim, again and again; a search
+ * begins at its begin.  A thief that escapes tries a random worker of the node
+ * behind the list. */
+struct eki_victim eki_victims_dvs(struct eki_thief *thief);
 /* O(count) for each victim. */
 void eki_dvs_list(const struct eki_mesh *mesh, int worker,
                   struct eki_dvs_list *list);

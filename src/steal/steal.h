@@ -44,6 +44,8 @@ const char *eki_topology_check(const struct eki_topology *topology);
 /* Rank of a worker of the job. */
 int eki_topology_rank(const struct eki_topology *topology, int worker);
 
+struct eki_dvs_list;
+
 /* A thief and what it has met. */
 struct eki_thief {
     const struct eki_topology *topology;
@@ -51,6 +53,11 @@ struct eki_thief {
     uint32_t failures; /* since the last success */
     struct eki_random random;
     void *context; /* of a policy that whoever steps the engine brings */
+    const struct eki_dvs_list *list; /* of dvs: whom to try; NULL: nobody */
+    bool escapes;                    /* ... and then a random worker */
+    /* Of leapfrog, on who last stole from this worker: its local number + 1; 0:
+     * nobody has. */
+    const _Atomic int *robber;
 };
 
 /* Whom to ask: a worker of the own node (local number), or another node.  Of
@@ -73,6 +80,9 @@ typedef struct eki_victim eki_victims_fn(struct eki_thief *thief);
 struct eki_victim eki_victims_random(struct eki_thief *thief);
 struct eki_victim eki_victims_near(struct eki_thief *thief);
 struct eki_victim eki_victims_node(struct eki_thief *thief);
+/* Who last stole from the thief, for one attempt of each search; then random
+ * workers of the own node, and nobody else. */
+struct eki_victim eki_victims_leapfrog(struct eki_thief *thief);
 /* Uniform over all other workers, each of whom is asked for itself. */
 struct eki_victim eki_victims_worker(struct eki_thief *thief);
 

@@ -2,7 +2,9 @@
 /*
  * Victim policies.  To `random` a worker elsewhere stands for its node.
  *
- * Paper: Blumofe, Leiserson, JACM 1999.
+ * Papers: Blumofe, Leiserson, JACM 1999; Wagner, Calder, PPoPP 1993, for
+ * leapfrogging, which is stated of a task that waits for another: here no task
+ * waits, and its worker looks for work.
  */
 #include "steal/steal.h"
 
@@ -65,4 +67,13 @@ struct eki_victim eki_victims_near(struct eki_thief *thief)
 struct eki_victim eki_victims_node(struct eki_thief *thief)
 {
     return (struct eki_victim){eki_victim_in_node(thief), -1, -1};
+}
+
+struct eki_victim eki_victims_leapfrog(struct eki_thief *thief)
+{
+    /* relaxed: a hint. */
+    int robber = atomic_load_explicit(thief->robber, memory_order_relaxed) - 1;
+    bool is_first = thief->failures == 0 && robber >= 0;
+    return is_first ? (struct eki_victim){robber, -1, -1}
+                    : eki_victims_node(thief);
 }

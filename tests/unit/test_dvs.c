@@ -12,12 +12,12 @@ enum {
     MOST = 400
 };
 
-static const struct eki_mesh_shape line = {.kind = EKI_MESH_LINE};
-static const struct eki_mesh_shape grid = {.kind = EKI_MESH_GRID};
-static const struct eki_mesh_shape cube = {.kind = EKI_MESH_CUBE};
-static const struct eki_mesh_shape diamond = {.kind = EKI_MESH_DIAMOND};
+static const struct eki_dvs_option line = {.layout = EKI_LAYOUT_LINE};
+static const struct eki_dvs_option grid = {.layout = EKI_LAYOUT_GRID};
+static const struct eki_dvs_option cube = {.layout = EKI_LAYOUT_CUBE};
+static const struct eki_dvs_option diamond = {.layout = EKI_LAYOUT_DIAMOND};
 
-static struct eki_mesh lay(const struct eki_mesh_shape *shape, int count,
+static struct eki_mesh lay(const struct eki_dvs_option *shape, int count,
                            int source)
 {
     struct eki_mesh mesh;
@@ -85,7 +85,7 @@ static void five_by_five_is_the_papers(void)
     eki_mesh_free(&mesh);
 }
 
-static void check_counts(const struct eki_mesh_shape *shape, int count, int x,
+static void check_counts(const struct eki_dvs_option *shape, int count, int x,
                          int z, int f)
 {
     struct eki_mesh mesh = lay(shape, count, -1);
@@ -114,8 +114,10 @@ static void classes_are_counted(void)
  * latter; each allotment is all cells within a distance. */
 static void allotments_are_rings_on_a_grid(void)
 {
-    static const struct eki_mesh_shape small = {EKI_MESH_ALLOTTED, 8, 4, 11};
-    static const struct eki_mesh_shape large = {EKI_MESH_ALLOTTED, 8, 6, 28};
+    static const struct eki_dvs_option small = {
+        EKI_LAYOUT_ALLOTTED, 8, 4, 11, -1, 0};
+    static const struct eki_dvs_option large = {
+        EKI_LAYOUT_ALLOTTED, 8, 6, 28, -1, 0};
     static const int of_small[] = {5, 12, 20, 27}, of_large[] = {5, 13, 24, 35};
     for (int d = 1; d <= 4; d++) {
         for (int more = 0; more < 2; more++) {
@@ -160,7 +162,7 @@ static int count_reached(int (*victims)[EKI_DVS_VICTIMS_MOST + 1], int count,
     return reached;
 }
 
-static void check_connected(const struct eki_mesh_shape *shape, int count,
+static void check_connected(const struct eki_dvs_option *shape, int count,
                             int source)
 {
     static int victims[MOST][EKI_DVS_VICTIMS_MOST + 1];
@@ -182,7 +184,7 @@ static void check_connected(const struct eki_mesh_shape *shape, int count,
 
 static void everybody_reaches_everybody(void)
 {
-    const struct eki_mesh_shape *shapes[] = {&line, &grid, &cube, &diamond};
+    const struct eki_dvs_option *shapes[] = {&line, &grid, &cube, &diamond};
     for (int s = 0; s < 4; s++) {
         for (int count = 1; count <= MOST; count += count < 60 ? 1 : 17) {
             check_connected(shapes[s], count, -1);
