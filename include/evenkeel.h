@@ -20,10 +20,9 @@
  * Words.  A *collection* is the distributed set of tasks.  A *task* is a
  * registered function and a small payload, independent of other tasks.  A
  * *seed* is a task that was added between iterations; a running task *spawns*
- * others.  An *iteration* is one ek_process(), open until the call returns.  A
- * *worker* is an OpenMP thread that runs tasks, numbered over the job; *here*
- * is its number within its rank.  The *home* of a task is the rank that added
- * it.  A *node* is a set of ranks that share memory.
+ * others.  An *iteration* is one ek_process().  A *worker* is an OpenMP thread
+ * that runs tasks, numbered over the job; *here* is its number in its rank.
+ * The *home* of a task is the rank that added it.  A *node* shares memory.
  *
  * Other headers.  evenkeel_loop.h: whole loops.  evenkeel_report.h: figures.
  * evenkeel_pull.h: your own loop.  evenkeel_spawn.h: spawn.  evenkeel_task.h:
@@ -32,11 +31,10 @@
  * evenkeel_tool.h: profilers.  evenkeel_bind.h: bindings.  evenkeel.hpp: C++.
  *
  * Errors.  A failing call returns its ek_status and writes one sentence to the
- * message sink: what, which value, what is allowed.  A failure that all ranks
- * share is written by one.  A collective call returns the same status on every
- * rank, and a failing call changes nothing, unless its description says
- * otherwise.  EK_ERR_NOMEM and EK_ERR_MPI mean the same everywhere, and are
- * listed only where there is more to say.
+ * message sink: what, which value, what is allowed.  A failure of all ranks is
+ * written by one.  A collective call returns the same status on every rank, and
+ * a failing call changes nothing, unless its text says otherwise.  EK_ERR_NOMEM
+ * and EK_ERR_MPI are listed only where there is more to say.
  *
  * Threads.  Prefer MPI_THREAD_SERIALIZED: every worker then talks to other
  * nodes.  Several workers need MPI_THREAD_FUNNELED, one needs MPI_Init().

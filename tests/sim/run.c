@@ -173,7 +173,7 @@ static void phase(void *context, struct eki_sim_rank *rank,
     /* The usual reason for another signature is another policy. */
     if (phase->signature != SIGNATURE)
         phase->scheme = eki_scheme_of(
-            (ek_steal_policy)explore_below(explore, EK_STEAL_HPDC12_ONE + 1));
+            (ek_steal_policy)explore_below(explore, EK_STEAL_LEAPFROG + 1));
     member->requests[(next + 2) & 3] = (struct explore_requests){0, 0};
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct explore_actor *actor = explore_actor(explore, &rank->workers[w]);

@@ -107,7 +107,8 @@ static void draw_policies(struct eki_random *random,
     struct eki_sim_iteration *plan = &iteration->plan;
     plan->steal = (ek_steal_policy)PICK(
         random, EK_STEAL_RANDOM, EK_STEAL_RANDOM, EK_STEAL_NEAR, EK_STEAL_NODE,
-        EK_STEAL_NONE, EK_STEAL_COUNTER, EK_STEAL_HPDC12, EK_STEAL_HPDC12_ONE);
+        EK_STEAL_NONE, EK_STEAL_COUNTER, EK_STEAL_HPDC12, EK_STEAL_HPDC12_ONE,
+        EK_STEAL_DVS, EK_STEAL_LEAPFROG);
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
             EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 16, 100,
@@ -220,7 +221,8 @@ static void draw_storm(struct eki_random *random,
     for (int i = 0; i < scenario->iterations; i++) {
         struct explore_iteration *iteration = &scenario->iteration[i];
         draw_iteration(random, scenario, iteration);
-        if (eki_unchunked((int)iteration->plan.steal) < EK_STEAL_HPDC12)
+        if (iteration->plan.steal != EK_STEAL_HPDC12 &&
+            iteration->plan.steal != EK_STEAL_HPDC12_ONE)
             iteration->plan.steal = EK_STEAL_RANDOM;
         iteration->fault = EXPLORE_NONE;
         iteration->absent_percent = 0;

@@ -107,7 +107,7 @@ static int64_t below(int64_t n)
 
 /* Options whose values are drawn: for each collection, and each iteration. */
 struct choice {
-    const char *option, *words[9];
+    const char *option, *words[12];
 };
 static const struct choice once[] = {
     {"deque", {"atomic", "locked"}},
@@ -126,7 +126,7 @@ enum {
 static const struct choice often[OFTEN] = {
     {"steal",
      {"random", "hpdc12", "near", "none", "counter", "counter:16",
-      "counter:guided", "node"}},
+      "counter:guided", "node", "dvs", "leapfrog"}},
     {"order", {"longest", "executed", "ascending", "reversed"}},
     [ON_FAILURE] = {"on_failure", {"stop", "continue"}},
     [RESTORE] = {"restore",

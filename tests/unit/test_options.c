@@ -170,6 +170,40 @@ static void constants_of_the_paper_are_read(void)
     expect_refusal("EVENKEEL_HPDC12", "c=1,003", EKI_HPDC12_ALLOWED);
 }
 
+/* Likewise of deterministic victim selection. */
+static void meshes_are_read(void)
+{
+    static const char *const bad[] = {"",
+                                      "layout",
+                                      "layout=ring",
+                                      "rows=0",
+                                      "columns=1025",
+                                      "cell=-",
+                                      "source=-2",
+                                      "escape=2",
+                                      "rows=2,",
+                                      "cell=32",
+                                      "x=1",
+                                      "layout=line ",
+                                      "columns=2,rows=2,cell=4"};
+    struct eki_settings settings;
+    struct eki_dvs_option read;
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
+    CHECK(eki_dvs_read(settings.options.dvs, &read));
+    CHECK_EQ_INT(read.layout, EKI_LAYOUT_DIAMOND);
+    CHECK_EQ_INT(read.source, -1);
+    CHECK_EQ_INT(read.escape, 0);
+    CHECK_OK(eki_settings_set(&settings, "dvs",
+                              "layout=allotted,columns=8,rows=6,cell=28"));
+    CHECK(eki_dvs_read(settings.options.dvs, &read));
+    CHECK_EQ_INT(read.layout, EKI_LAYOUT_ALLOTTED);
+    CHECK_EQ_INT(read.columns * 100 + read.rows, 806);
+    CHECK_EQ_INT(read.cell, 28);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_EQ_INT(eki_settings_set(&settings, "dvs", bad[i]), EK_ERR_ARG);
+    expect_refusal("EVENKEEL_DVS", "layout=ring", EKI_DVS_ALLOWED);
+}
+
 /* 0 is the default, as text, too. */
 static void zero_means_the_default(void)
 {
@@ -279,7 +313,7 @@ static void set_refuses_the_rest(void)
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, on_failure, on_error, iterations_expected, "
                           "stall_ms, report, order, poll_period_us, "
-                          "balance_group, balance_ppm, hpdc12, status";
+                          "balance_group, balance_ppm, hpdc12, status, dvs";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -429,6 +463,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"balance_group", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"balance_ppm", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"hpdc12", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"dvs", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
@@ -455,6 +490,7 @@ int main(void)
     RUN(program_numbers_and_choices_are_checked);
     RUN(program_texts_are_checked);
     RUN(constants_of_the_paper_are_read);
+    RUN(meshes_are_read);
     RUN(zero_means_the_default);
     RUN(hooks_know_their_size);
     RUN(struct_of_an_older_program_is_understood);

@@ -108,6 +108,10 @@ static const struct option options[] = {
      .help = "of the algorithms of HPDC 2012: shed above c mean loads, fill "
              "below d on the way up, k children to a vertex, gather by node or "
              "core (c=1.003,d=1.003,k=3,gather=node)"},
+    {"--dvs", "LIST", AT(dvs), OPTION_TEXT,
+     .help = "of --steal dvs: layout diamond, line, grid, cube or allotted "
+             "(columns, rows, cell of the source), source, escape "
+             "(layout=diamond,source=-1,escape=0)"},
     {"--expected", "N", AT(iterations_expected), OPTION_INTEGER(0, 1000000000),
      .help = "iterations of the run, for auto; 0: as many as done (0)"},
 };
@@ -170,6 +174,10 @@ static bool check_all(void *context, struct message *message)
 {
     struct arguments *arguments = context;
     struct eki_hpdc12_option constants;
+    struct eki_dvs_option mesh;
+    if (arguments->dvs && !eki_dvs_read(arguments->dvs, &mesh))
+        return message_set(message, "--dvs is '%s'; allowed: %s",
+                           arguments->dvs, EKI_DVS_ALLOWED);
     if (arguments->hpdc12 && !eki_hpdc12_read(arguments->hpdc12, &constants))
         return message_set(message, "--hpdc12 is '%s'; allowed: %s",
                            arguments->hpdc12, EKI_HPDC12_ALLOWED);

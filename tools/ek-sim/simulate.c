@@ -167,6 +167,8 @@ static ek_status open_sim(struct simulation *simulation,
         .late_bytes = EKI_LATE_BYTES,
         .send_buffers = 16,
         .message_bytes = EKI_MESSAGE_BYTES};
+    eki_dvs_read(arguments->dvs ? arguments->dvs : eki_option_defaults.dvs,
+                 &setup.engine.dvs);
     heap_prepare(run);
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     if (run->tiles.is_used)
