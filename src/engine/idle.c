@@ -173,45 +173,6 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
     return true;
 }
 
-/* Do for a worker without thread, whom we hold, what it cannot: nobody else
- * takes its inbox, cancels what it published or says that it is idle. */
-static bool stand_in(struct ek_worker *worker, struct ek_worker *absent)
-{
-    if (take_box(worker, absent, &absent->inbox))
-        return true;
-    if (eki_is_stopped(worker->engine))
-        eki_worker_cancel(absent, &worker->counts);
-    else if (take_half(worker, absent))
-        return true;
-    eki_worker_note_idle(absent);
-    return false;
-}
-
-static bool take_absent(struct ek_worker *worker)
-{
-    struct eki_engine *engine = worker->engine;
-    /* relaxed: a hint; presence decides. */
-    if (atomic_load_explicit(&engine->absent, memory_order_relaxed) == 0)
-        return false;
-    for (int i = 0; i < engine->topology->workers_here; i++) {
-        struct ek_worker *absent = engine->workers[i];
-        int expected = EKI_ABSENT;
-        /* acquire: pairs with the releases of presence: what was done to the
-         * worker before.  relaxed on failure: nothing is touched. */
-        if (absent == worker || !atomic_compare_exchange_strong_explicit(
-                                    &absent->presence, &expected, EKI_BUSY,
-                                    memory_order_acquire, memory_order_relaxed))
-            continue;
-        bool taken = stand_in(worker, absent);
-        /* release: pairs with the acquire of whoever takes it next. */
-        atomic_store_explicit(&absent->presence, EKI_ABSENT,
-                              memory_order_release);
-        if (taken)
-            return true;
-    }
-    return false;
-}
-
 static bool is_of_this_rank(const struct eki_engine *engine, int deque)
 {
     int here = deque - engine->topology->node_first;
@@ -258,6 +219,52 @@ static bool claim(struct ek_worker *worker, int deque, uint64_t now)
         worker->search.from = eki_worker_behind(engine, deque);
     eki_worker_steals(worker, now);
     return true;
+}
+
+/* Do for a worker without thread, whom we hold, what it cannot: nobody else
+ * takes its inbox, cancels what it published or says that it is idle. */
+static bool stand_in(struct ek_worker *worker, struct ek_worker *absent,
+                     uint64_t now)
+{
+    if (take_box(worker, absent, &absent->inbox))
+        return true;
+    if (eki_is_stopped(worker->engine))
+        eki_worker_cancel(absent, &worker->counts);
+    else if (take_half(worker, absent))
+        return true;
+    /* Where lists name the victims, maybe nobody else looks there. */
+    else if (EKI_UNLIKELY(worker->engine->scheme &&
+                          worker->engine->scheme->arm) &&
+             shows_tasks(worker, absent->local_number, now) &&
+             may_claim(worker) && claim(worker, absent->local_number, now))
+        return true;
+    eki_worker_note_idle(absent);
+    return false;
+}
+
+static bool take_absent(struct ek_worker *worker, uint64_t now)
+{
+    struct eki_engine *engine = worker->engine;
+    /* relaxed: a hint; presence decides. */
+    if (atomic_load_explicit(&engine->absent, memory_order_relaxed) == 0)
+        return false;
+    for (int i = 0; i < engine->topology->workers_here; i++) {
+        struct ek_worker *absent = engine->workers[i];
+        int expected = EKI_ABSENT;
+        /* acquire: pairs with the releases of presence: what was done to the
+         * worker before.  relaxed on failure: nothing is touched. */
+        if (absent == worker || !atomic_compare_exchange_strong_explicit(
+                                    &absent->presence, &expected, EKI_BUSY,
+                                    memory_order_acquire, memory_order_relaxed))
+            continue;
+        bool taken = stand_in(worker, absent, now);
+        /* release: pairs with the acquire of whoever takes it next. */
+        atomic_store_explicit(&absent->presence, EKI_ABSENT,
+                              memory_order_release);
+        if (taken)
+            return true;
+    }
+    return false;
 }
 
 /* Look at VICTIM, and claim what it shows; who has looked in vain for a while,
@@ -360,7 +367,8 @@ enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now)
     }
     if (take_box(worker, worker, &worker->inbox) ||
         take_box(worker, worker, &worker->answers) ||
-        claim_brought(worker, now) || take_absent(worker) || seek(worker, now))
+        claim_brought(worker, now) || take_absent(worker, now) ||
+        seek(worker, now))
         return EKI_STEP_AGAIN;
     return eki_worker_wait(worker, now);
 }
