@@ -112,7 +112,7 @@ static void the_end_names_the_loss_and_the_remedy(void)
     expect("report:   inside ");
     expect(" % without tasks");
     expect("the busiest worker (on rank 0) had ");
-    expect("stealing is off: EVENKEEL_STEAL=random\n");
+    expect("stealing is off: EVENKEEL_STEAL=random; this gains ");
 }
 
 static void the_end_names_the_rank_that_is_late(void)
