@@ -22,34 +22,34 @@ int column_of(int64_t count, int64_t k)
     return (int)(k / per_column(count));
 }
 
-struct span span_of(int64_t count, int column)
+struct range range_of(int64_t count, int column)
 {
     int64_t per = per_column(count);
-    struct span span = {column * per, (column + 1) * per};
-    if (span.last > count)
-        span.last = count;
-    return span;
+    struct range range = {column * per, (column + 1) * per};
+    if (range.last > count)
+        range.last = count;
+    return range;
 }
 
-int span_count(const struct run *run)
+int column_count(const struct run *run)
 {
     int64_t count = run->record->iteration_count;
     return column_of(count, count - 1) + 1;
 }
 
-void append_span_range(const struct run *run, struct span span, char *text,
+void append_iterations(const struct run *run, struct range range, char *text,
                        size_t bytes)
 {
-    append_range(run->rows[span.first].head.iteration,
-                 run->rows[span.last - 1].head.iteration, text, bytes);
+    append_range(run->rows[range.first].head.iteration,
+                 run->rows[range.last - 1].head.iteration, text, bytes);
 }
 
-double span_parts(const struct run *run, struct span span,
-                  double parts_s[PARTS], double *bound)
+double range_parts(const struct run *run, struct range range,
+                   double parts_s[PARTS], double *bound)
 {
     double all_s = 0, bound_s = 0;
     memset(parts_s, 0, PARTS * sizeof *parts_s);
-    for (int64_t k = span.first; k < span.last; k++) {
+    for (int64_t k = range.first; k < range.last; k++) {
         const struct iteration_row *row = &run->rows[k];
         for (int i = 0; i < PARTS; i++) {
             parts_s[i] += row->parts_s[i];
@@ -61,12 +61,12 @@ double span_parts(const struct run *run, struct span span,
     return all_s;
 }
 
-static void draw_span(const struct chart *chart, const struct run *run,
-                      int column, double (*bounds)[2])
+static void draw_column(const struct chart *chart, const struct run *run,
+                        int column, double (*bounds)[2])
 {
-    struct span span = span_of(run->record->iteration_count, column);
+    struct range range = range_of(run->record->iteration_count, column);
     double parts_s[PARTS], bound, below = 0;
-    double all_s = span_parts(run, span, parts_s, &bound);
+    double all_s = range_parts(run, range, parts_s, &bound);
     bounds[0][0] = column;
     bounds[1][0] = column + 1;
     bounds[0][1] = bounds[1][1] = 100 * bound;
@@ -79,7 +79,7 @@ static void draw_span(const struct chart *chart, const struct run *run,
         if (share < 0.05)
             continue;
         eki_append(words, sizeof words, "Iteration ");
-        append_span_range(run, span, words, sizeof words);
+        append_iterations(run, range, words, sizeof words);
         eki_append(words, sizeof words, ": %.1f %% %s", share, part_words[i]);
         chart_bar(chart, i, x, y, words);
     }
@@ -88,8 +88,8 @@ static void draw_span(const struct chart *chart, const struct run *run,
 static void key_of_parts(const struct run *run, FILE *out)
 {
     double parts_s[PARTS], bound;
-    struct span all = {0, run->record->iteration_count};
-    double all_s = span_parts(run, all, parts_s, &bound);
+    struct range all = {0, run->record->iteration_count};
+    double all_s = range_parts(run, all, parts_s, &bound);
     key_open(out);
     for (int i = 0; i < PARTS; i++) {
         char words[WORDS_BYTES];
@@ -104,7 +104,7 @@ static void key_of_parts(const struct run *run, FILE *out)
 
 void draw_efficiency(const struct run *run, FILE *out)
 {
-    int count = span_count(run), step = (count + 9) / 10;
+    int count = column_count(run), step = (count + 9) / 10;
     struct chart chart = {out,
                           {"iteration", .least = 0, .most = count},
                           {"% of the time of workers", .most = 100,
@@ -113,11 +113,12 @@ void draw_efficiency(const struct run *run, FILE *out)
     key_of_parts(run, out);
     chart_open(&chart, "Time of workers in each iteration, by what they did");
     for (int i = 0; i < count; i++) {
-        draw_span(&chart, run, i, bounds + 2 * (ptrdiff_t)i);
+        draw_column(&chart, run, i, bounds + 2 * (ptrdiff_t)i);
         if (i % step == 0)
-            chart_tick(&chart, false, i + 0.5,
-                       run->rows[span_of(run->record->iteration_count, i).first]
-                           .head.iteration);
+            chart_tick(
+                &chart, false, i + 0.5,
+                run->rows[range_of(run->record->iteration_count, i).first]
+                    .head.iteration);
     }
     chart_line(&chart, CHART_CLASSES, bounds, 2 * count);
     chart_close(&chart);

@@ -370,13 +370,13 @@ void list_state_iterations(const struct run *run, struct table *table)
     const struct timeline *timeline = run->timeline;
     int64_t count = timeline->iterations;
     open_sums(table, "iterations", "States in iterations", "iteration");
-    for (int64_t k = 0; k < count;
-         k = span_of(count, column_of(count, k)).last) {
-        struct span span = span_of(count, column_of(count, k));
+    int columns = count > 0 ? column_of(count, count - 1) + 1 : 0;
+    for (int column = 0; column < columns; column++) {
+        struct range range = range_of(count, column);
         char name[60] = "";
-        append_range(timeline->first->iterations[span.first].number,
-                     timeline->first->iterations[span.last - 1].number, name,
+        append_range(timeline->first->iterations[range.first].number,
+                     timeline->first->iterations[range.last - 1].number, name,
                      sizeof name);
-        add_sums(table, name, &timeline->of_span[column_of(count, k)]);
+        add_sums(table, name, &timeline->of_column[column]);
     }
 }

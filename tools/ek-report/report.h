@@ -249,19 +249,19 @@ void draw_homes(const struct run *run, FILE *out);
 void draw_simulated(const struct run *run, FILE *out);
 
 /* Iterations first ... last - 1 of a column, where there are many. */
-struct span {
+struct range {
     int64_t first, last;
 };
-int span_count(const struct run *run);
+int column_count(const struct run *run);
 /* Of COUNT iterations. */
-struct span span_of(int64_t count, int column);
+struct range range_of(int64_t count, int column);
 int column_of(int64_t count, int64_t k);
 /* Append the numbers of its iterations. */
-void append_span_range(const struct run *run, struct span span, char *text,
+void append_iterations(const struct run *run, struct range range, char *text,
                        size_t bytes);
 /* Sums of its parts and of all of them; the bound as a part of that. */
-double span_parts(const struct run *run, struct span span,
-                  double parts_s[PARTS], double *bound);
+double range_parts(const struct run *run, struct range range,
+                   double parts_s[PARTS], double *bound);
 /* Of a group: its largest load, and the mean. */
 double group_largest(const struct run *run, const double *worker_s, int group,
                      double *mean_s);

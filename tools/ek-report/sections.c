@@ -32,8 +32,8 @@ static bool is_part_known(const struct run *run, int part)
 static void say_efficiency(const struct run *run, char *text, size_t bytes)
 {
     double parts_s[PARTS], bound;
-    struct span all = {0, run->record->iteration_count};
-    double all_s = span_parts(run, all, parts_s, &bound);
+    struct range all = {0, run->record->iteration_count};
+    double all_s = range_parts(run, all, parts_s, &bound);
     eki_append(text, bytes,
                "%.1f %% of the time of workers went into tasks; the longest "
                "task of each iteration would allow %.1f %%.",
@@ -45,15 +45,15 @@ static void say_efficiency(const struct run *run, char *text, size_t bytes)
             "run with EVENKEEL_REPORT=job.tsv, and give that file, too.");
 }
 
-static void list_span(const struct run *run, int column, struct table *table)
+static void list_column(const struct run *run, int column, struct table *table)
 {
-    struct span span = span_of(run->record->iteration_count, column);
+    struct range range = range_of(run->record->iteration_count, column);
     struct iteration_row sum = {.largest_s = 0};
-    const struct iteration_row *first = &run->rows[span.first];
+    const struct iteration_row *first = &run->rows[range.first];
     char name[60] = "";
     double parts_s[PARTS], bound, mean_s = 0;
-    double all_s = span_parts(run, span, parts_s, &bound);
-    for (int64_t k = span.first; k < span.last; k++) {
+    double all_s = range_parts(run, range, parts_s, &bound);
+    for (int64_t k = range.first; k < range.last; k++) {
         const struct iteration_row *row = &run->rows[k];
         sum.tasks += row->tasks;
         sum.nulls += row->nulls;
@@ -63,7 +63,7 @@ static void list_span(const struct run *run, int column, struct table *table)
         sum.largest_s += row->largest_s;
         mean_s += row->work_s / run->record->shape.workers;
     }
-    append_span_range(run, span, name, sizeof name);
+    append_iterations(run, range, name, sizeof name);
     table_row(table, "%s", name);
     table_row(table,
               "%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64
@@ -87,8 +87,8 @@ static void list_efficiency(const struct run *run, struct table *table)
             eki_append(columns, sizeof columns, "|%s/%%", part_words[i]);
     }
     table_open(table, "efficiency", "Time of workers", columns);
-    for (int i = 0; i < span_count(run); i++)
-        list_span(run, i, table);
+    for (int i = 0; i < column_count(run); i++)
+        list_column(run, i, table);
 }
 
 static double worst_of(const struct run *run, const struct loads *loads)

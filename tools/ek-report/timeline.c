@@ -168,7 +168,7 @@ static void add_to_iteration(const struct gathering *gathering,
     int64_t k = span->iteration - gathering->file->iterations;
     if (k < timeline->iterations &&
         timeline->first->iterations[k].number == span->iteration->number)
-        add_to_sums(&timeline->of_span[column_of(timeline->iterations, k)],
+        add_to_sums(&timeline->of_column[column_of(timeline->iterations, k)],
                     span);
 }
 

@@ -34,8 +34,8 @@ struct timeline {
     int64_t chosen;           /* -1: all iterations */
     int rows, per, columns;   /* PER workers in a row */
     unsigned char *cells;     /* [rows][columns]: class, or 0 ... 100 % */
-    struct timeline_sums *of_row, all;            /* [rows] */
-    struct timeline_sums of_span[REPORT_COLUMNS]; /* of iterations */
+    struct timeline_sums *of_row, all;              /* [rows] */
+    struct timeline_sums of_column[REPORT_COLUMNS]; /* of iterations */
     int64_t iterations; /* of the file with the most, FIRST */
     const struct eki_timelines_file *first;
     struct timeline_long *longest; /* by worker, then by time */
