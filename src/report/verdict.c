@@ -119,6 +119,11 @@ static void fill_losses(const struct eki_verdict_run *run,
     lost_s[EKI_VERDICT_TILES] = run->tiles_s;
     lost_s[EKI_VERDICT_SLOWER] =
         run->first_s > 0 ? useful_s(run) - run->first_s : 0;
+    /* Tables may say anything. */
+    for (int i = 0; i < EKI_VERDICT_CAUSES; i++) {
+        if (lost_s[i] > eki_verdict_whole_s(run))
+            lost_s[i] = eki_verdict_whole_s(run);
+    }
 }
 
 /* Cores that workers would have if ranks were not bound to few. */

@@ -279,6 +279,18 @@ static void gains_are_no_more_than_figures_support(void)
 
 #define GAINS5(gain) "; this gains " gain " of 2.5 s an iteration (20 %)"
 
+static void no_loss_is_more_than_all_of_the_time(void)
+{
+    struct eki_verdict_run run = run_of(20);
+    struct eki_verdict_loss losses[EKI_VERDICT_CAUSES];
+    run.tiles_s = 1e9;
+    CHECK_EQ_INT(eki_verdict_rank(&run, losses), 1);
+    CHECK_NEAR(losses[0].lost_s, 40, 0);
+    CHECK_NEAR(losses[0].gain_s, 2, 0);
+    run.tiles_s = NAN;
+    CHECK_EQ_INT(eki_verdict_rank(&run, losses), 0);
+}
+
 static void restores_that_take_long_are_told(void)
 {
     struct eki_verdict_run run = run_of(40);
@@ -425,6 +437,7 @@ int main(void)
     RUN(each_other_loss_has_a_sentence);
     RUN(causes_come_by_what_they_cost);
     RUN(gains_are_no_more_than_figures_support);
+    RUN(no_loss_is_more_than_all_of_the_time);
     RUN(restores_that_take_long_are_told);
     RUN(nothing_is_said_when_all_is_well);
     RUN(iterations_without_work_have_a_sentence);
