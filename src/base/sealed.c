@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     PIECE_BYTES = 1 << 16
@@ -123,6 +124,13 @@ void eki_function_body(unsigned char body[EKI_FUNCTION_BODY], int number,
 
 ek_status eki_sealed_open(struct eki_sealed_in *in, const char *path)
 {
+    struct stat status;
+    *in = (struct eki_sealed_in){.path = path};
+    /* Opening it would wait for who writes it. */
+    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+        return eki_error(EK_ERR_FILE,
+                         "cannot read '%.700s': it is a FIFO; allowed: a file",
+                         path);
     *in = (struct eki_sealed_in){
         .file = fopen(path, "rb"), .path = path, .size = -1};
     if (in->file && fseek(in->file, 0, SEEK_END) == 0)

@@ -127,6 +127,9 @@ says_of "byte 48: a timeline of the collection 'tiles'; the others are of 'fock'
 says_of "byte 32: rank 0, as in 'run/fock.0.ekt'" run/fock.0.ekt run
 cp "$tests/timeline.sh" bad/fock.1.ekt
 says_of "this is no timeline: it does not begin with EKTIMELN" bad
+rm bad/fock.1.ekt
+mkfifo bad/fock.1.ekt
+says_of "cannot read 'bad/fock.1.ekt': it is a FIFO; allowed: a file" bad
 timeline make few 4 2 2
 rm few/fock.1.ekt
 run 0 few --text
