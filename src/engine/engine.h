@@ -134,6 +134,7 @@ struct eki_engine {
     ek_on_failure_policy on_failure;
     const struct eki_publishing *publishing; /* of the scheme, or NULL */
     bool is_plain;                           /* of the scheme */
+    bool notes_thieves;                      /* likewise */
     bool has_thieves;           /* somebody may steal in this phase */
     struct eki_dvs_list *lists; /* [workers_here], of dvs; owned; or NULL */
     uint64_t processes;         /* phases that were one, with this */

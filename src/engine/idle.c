@@ -211,9 +211,10 @@ static bool claim(struct ek_worker *worker, int deque, uint64_t now)
     if (EKI_UNLIKELY(engine->kept) && !is_of_this_rank(engine, deque))
         eki_away_leave(worker->engine, deque, worker->search.block.count, now);
     worker->search.steal_from = deque;
-    if (EKI_UNLIKELY(engine->scheme->notes_thieves))
+    if (EKI_UNLIKELY(engine->notes_thieves) &&
+        deque < engine->topology->node_workers)
         /* relaxed: a hint. */
-        atomic_store_explicit(&eki_words_behind(engine, deque)->robber,
+        atomic_store_explicit(&eki_words_of(engine, deque)->robber,
                               worker->local_number + 1, memory_order_relaxed);
     if (EKI_UNLIKELY(worker->track))
         worker->search.from = eki_worker_behind(engine, deque);

@@ -153,6 +153,7 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
     engine->scheme = scheme;
     engine->publishing = scheme ? scheme->publishing : NULL;
     engine->is_plain = scheme && scheme->is_plain;
+    engine->notes_thieves = scheme && scheme->notes_thieves;
     engine->has_thieves = victims && engine->topology->workers > 1;
     engine->victims = victims;
 }

@@ -68,7 +68,7 @@ static void *work(void *unused)
 static void *stand_in_once(void *unused)
 {
     (void)unused;
-    if (take_absent(&world_workers[0]))
+    if (take_absent(&world_workers[0], 0))
         world_run_all(&world_workers[0]);
     return NULL;
 }

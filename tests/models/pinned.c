@@ -53,7 +53,7 @@ static int64_t cancelled;
 static void *take_two(void *context)
 {
     struct ek_worker *worker = context;
-    for (int i = 0; i < 2 && worker->batch.has_pinned; i++) {
+    for (int i = 0; i < 2 && worker->batch.duties; i++) {
         const struct eki_slot *slot = eki_pinned_take(worker);
         if (slot)
             runs[slot - slots]++;
@@ -83,7 +83,7 @@ static void prepare(void)
     for (int i = 0; i < WORKERS; i++) {
         workers[i].engine = &engine;
         workers[i].here = i;
-        workers[i].batch.has_pinned = true; /* as on arriving */
+        workers[i].batch.duties = EKI_DUTY_PINNED; /* as on arriving */
     }
     eki_pinned_enter(&engine.pinned);
 }

@@ -86,7 +86,7 @@ static void *help(void *unused)
     struct ek_worker *worker = &world_workers[0];
     (void)unused;
     for (int i = 0; i < 2; i++) {
-        if (take_absent(worker))
+        if (take_absent(worker, 0))
             use(worker);
     }
     return NULL;
@@ -101,7 +101,7 @@ static void *help_or_steal(void *unused)
     if (worker->search.steal_from >= 0)
         finish_steal(worker);
 #endif
-    if (take_absent(worker))
+    if (take_absent(worker, 0))
         use(worker);
     use(worker);
     return NULL;
@@ -110,7 +110,7 @@ static void *help_or_steal(void *unused)
 static void check(void)
 {
     uint64_t executed = 0;
-    while (take_absent(&world_workers[0]))
+    while (take_absent(&world_workers[0], 0))
         use(&world_workers[0]);
     for (int i = 0; i < WORKERS; i++)
         executed += world_workers[i].executed;
