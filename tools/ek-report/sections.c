@@ -327,7 +327,10 @@ const struct section sections[] = {
      "A mark beside the diagonal is work that moved; the stronger, the more.",
      say_homes, draw_homes, list_homes},
     {false, "cores", "If you had more cores?",
-     "ek-sim runs these tasks on a simulated machine, with each policy.",
+     "ek-sim runs these tasks on a simulated machine. Static: tasks stay where "
+     "they were added, and nobody steals. StealRet: tasks start where they "
+     "ran, "
+     "and workers steal, the default.",
      say_simulated, draw_simulated, list_simulated},
 };
 const int section_count = sizeof sections / sizeof *sections;
