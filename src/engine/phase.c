@@ -308,7 +308,9 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         show_seeds(engine);
     if (EKI_UNLIKELY(engine->scheme && engine->scheme->arm) &&
         !engine->scheme->arm(engine))
-        eki_engine_fail(engine, EK_ERR_NOMEM, "no memory for lists of victims");
+        eki_engine_fail(engine, EK_ERR_NOMEM,
+                        "no memory for lists of victims, or fewer "
+                        "cells in option dvs than workers on a node");
     EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 

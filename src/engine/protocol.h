@@ -117,7 +117,7 @@ struct eki_scheme {
     bool is_plain;
     bool notes_thieves; /* a worker knows who last stole from it */
     /* The phase is entered: make what the thieves of this rank need; NULL:
-     * nothing.  False: there is no memory. */
+     * nothing.  False: there is no memory, or the scheme does not suit. */
     bool (*arm)(struct eki_engine *engine);
 };
 

@@ -91,15 +91,14 @@ static struct eki_cell cell_of(struct eki_cell sides, int number)
                              number / sides.x / sides.y};
 }
 
-/* Candidates for cells, by rings around the first one. */
-struct candidate {
-    struct eki_cell cell;
-    int distance, turn;
+/* A cell or a worker by its number, and what it is ordered by. */
+struct placed {
+    int number, distance, turn;
 };
 
-static int by_rings(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct placed *x = a, *y = b;
     return x->distance != y->distance
                ? (x->distance > y->distance) - (x->distance < y->distance)
                : (x->turn > y->turn) - (x->turn < y->turn);
@@ -110,23 +109,23 @@ static bool lay_rings(struct eki_mesh *mesh, struct eki_cell sides,
                       struct eki_cell source)
 {
     int all = sides.x * sides.y;
-    struct candidate *candidates = eki_alloc((size_t)all, sizeof *candidates);
-    if (!candidates)
+    struct placed *placed = eki_alloc((size_t)all, sizeof *placed);
+    if (!placed)
         return false;
     for (int i = 0; i < all; i++) {
         struct eki_cell cell = cell_of(sides, i);
-        candidates[i] = (struct candidate){cell, steps(source, cell),
-                                           turn_of(source, cell)};
+        placed[i] =
+            (struct placed){i, steps(source, cell), turn_of(source, cell)};
     }
-    qsort(candidates, (size_t)all, sizeof *candidates, by_rings);
+    qsort(placed, (size_t)all, sizeof *placed, by_place);
     /* The source is the first; the others follow by number. */
     for (int worker = 0; worker < mesh->count; worker++) {
         int ring = worker == mesh->source  ? 0
                    : worker < mesh->source ? worker + 1
                                            : worker;
-        mesh->cells[worker] = candidates[ring].cell;
+        mesh->cells[worker] = cell_of(sides, placed[ring].number);
     }
-    eki_free(candidates);
+    eki_free(placed);
     return true;
 }
 
@@ -149,6 +148,8 @@ bool eki_mesh_lay(struct eki_mesh *mesh, const struct eki_dvs_option *option,
                   int count, int source)
 {
     struct eki_cell sides = sides_of(option, count);
+    if (count > eki_mesh_room(option))
+        return false;
     *mesh = (struct eki_mesh){count, source,
                               eki_alloc((size_t)count, sizeof *mesh->cells), 0};
     if (!mesh->cells)
@@ -212,21 +213,8 @@ static bool looks_farther(const struct eki_mesh *mesh, int worker,
                      eki_mesh_distance(mesh, worker, mesh->source) == 1;
 }
 
-/* A victim of the list, and what it is ordered by. */
-struct listed {
-    int worker, distance, turn;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct listed *x = a, *y = b;
-    return x->distance != y->distance
-               ? (x->distance > y->distance) - (x->distance < y->distance)
-               : (x->turn > y->turn) - (x->turn < y->turn);
-}
-
 static int find_victims(const struct eki_mesh *mesh, int worker,
-                        enum eki_dvs_class class, struct listed *listed)
+                        enum eki_dvs_class class, struct placed *listed)
 {
     bool is_outward = class == EKI_DVS_X || class == EKI_DVS_SOURCE;
     bool is_far = looks_farther(mesh, worker, class);
@@ -238,7 +226,7 @@ static int find_victims(const struct eki_mesh *mesh, int worker,
             continue;
         int distance = eki_mesh_distance(mesh, other, mesh->source);
         listed[count++] =
-            (struct listed){other, is_outward ? distance : -distance,
+            (struct placed){other, is_outward ? distance : -distance,
                             turn_of(mesh->cells[worker], mesh->cells[other])};
     }
     return count;
@@ -249,7 +237,7 @@ static int find_victims(const struct eki_mesh *mesh, int worker,
 void eki_dvs_list(const struct eki_mesh *mesh, int worker,
                   struct eki_dvs_list *list)
 {
-    struct listed listed[EKI_DVS_VICTIMS_MOST];
+    struct placed listed[EKI_DVS_VICTIMS_MOST];
     list->count =
         find_victims(mesh, worker, eki_dvs_class_of(mesh, worker), listed);
     qsort(listed, (size_t)list->count, sizeof *listed, by_place);
@@ -261,7 +249,7 @@ void eki_dvs_list(const struct eki_mesh *mesh, int worker,
         int tied = last - first;
         for (int i = 0; i < tied; i++)
             list->workers[first + i] =
-                listed[first + (i + worker) % tied].worker;
+                listed[first + (i + worker) % tied].number;
     }
 }
 

@@ -4,8 +4,8 @@
  * mesh around a source, whose tasks flow outward; each worker has a short list
  * of victims near it, which it tries in order.
  *
- * Pure functions.  Paper: Varisteas, Brorsson, Deterministic work-stealing
- * victim selection (DVS), 2013.
+ * Pure functions.  Paper: Varisteas, Brorsson, deterministic victim selection
+ * (DVS), 2013.
  */
 #ifndef EKI_STEAL_DVS_H
 #define EKI_STEAL_DVS_H
@@ -43,8 +43,8 @@ struct eki_dvs_list {
 
 /* How many workers the layout has room for; INT_MAX: any number. */
 int eki_mesh_room(const struct eki_dvs_option *option);
-/* Lay out COUNT workers, not more than there is room for, around worker SOURCE;
- * -1: the one in the middle.  False: no memory. */
+/* Lay out COUNT workers around worker SOURCE; -1: the one in the middle. False:
+ * no memory, or no room. */
 bool eki_mesh_lay(struct eki_mesh *mesh, const struct eki_dvs_option *option,
                   int count, int source);
 void eki_mesh_free(struct eki_mesh *mesh);
@@ -53,12 +53,12 @@ int eki_mesh_distance(const struct eki_mesh *mesh, int a, int b);
 
 /* O(count). */
 enum eki_dvs_class eki_dvs_class_of(const struct eki_mesh *mesh, int worker);
+/* O(count) for each victim. */
+void eki_dvs_list(const struct eki_mesh *mesh, int worker,
+                  struct eki_dvs_list *list);
 /* The list of the thief, one attempt for each victim, again and again; a search
  * begins at its begin.  A thief that escapes tries a random worker of the node
  * behind the list. */
 struct eki_victim eki_victims_dvs(struct eki_thief *thief);
-/* O(count) for each victim. */
-void eki_dvs_list(const struct eki_mesh *mesh, int worker,
-                  struct eki_dvs_list *list);
 
 #endif

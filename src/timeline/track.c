@@ -210,12 +210,13 @@ void eki_track_tasks(struct eki_track *track, int function, uint64_t id,
                      int64_t n, uint64_t begin, uint64_t end)
 {
     int64_t counted = n < track->counted ? n : track->counted;
-    uint64_t from = untold(track, begin, end);
+    /* What ran last took longer. */
     if (n == 0) {
         if (end > track->since)
             track->since = end;
         return;
     }
+    uint64_t from = untold(track, begin, end);
     track->counted -= counted;
     track->told = track->counted > 0 ? track->told - (from - begin) : 0;
     put_tasks(track, function, id, n - counted, from, end);

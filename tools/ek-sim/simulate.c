@@ -9,6 +9,7 @@
 #include "unfold.h"
 
 #include "printed/printed.h"
+#include "steal/dvs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -126,6 +127,25 @@ static bool check_backoff(const struct simulation *simulation,
                simulation->mode->steal);
 }
 
+/* What --dvs says, if it has cells for the workers of each node. */
+static ek_status read_mesh(const struct run *run, struct eki_dvs_option *mesh)
+{
+    const char *text = run->arguments->dvs;
+    eki_dvs_read(text ? text : eki_option_defaults.dvs, mesh);
+    int room = eki_mesh_room(mesh), workers = 0;
+    for (int r = 0; r < run->ranks; r++) {
+        bool is_first =
+            r == 0 || run->node_of_rank[r] != run->node_of_rank[r - 1];
+        workers = (is_first ? 0 : workers) + run->rank_workers[r];
+        if (workers > room)
+            return eki_error(EK_ERR_ARG,
+                             "--dvs is '%s', %d cells; allowed: as many as a "
+                             "node has workers, or more",
+                             text, room);
+    }
+    return EK_OK;
+}
+
 static ek_status open_sim(struct simulation *simulation,
                           const struct eki_sim_program *program)
 {
@@ -167,8 +187,7 @@ static ek_status open_sim(struct simulation *simulation,
         .late_bytes = EKI_LATE_BYTES,
         .send_buffers = 16,
         .message_bytes = EKI_MESSAGE_BYTES};
-    eki_dvs_read(arguments->dvs ? arguments->dvs : eki_option_defaults.dvs,
-                 &setup.engine.dvs);
+    EKI_TRY(read_mesh(run, &setup.engine.dvs));
     heap_prepare(run);
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     if (run->tiles.is_used)
