@@ -34,7 +34,8 @@ const struct eki_options eki_option_defaults = {
     .hpdc12 = "c=1.003,d=1.003,k=3,gather=node",
     .hints = "0",
     .timeline = "0",
-    .dvs = "layout=diamond,columns=8,rows=4,cell=11,source=-1,escape=0"};
+    .dvs = "layout=diamond,columns=8,rows=4,cell=11,source=-1,escape=0",
+    .lifeline = "graph=auto,radix=4,attempts=4"};
 
 static bool is_collection(const char *text)
 {
@@ -121,6 +122,27 @@ static const struct eki_field dvs_fields[] = {
      .min = 0,
      .max = 1}};
 
+static const struct eki_field lifeline_fields[] = {
+    {.name = "graph",
+     .offset = offsetof(struct eki_lifeline_option, graph),
+     .type = EKI_FIELD_CHOICE,
+     .choices = (const struct eki_choice[]){{"auto", EKI_GRAPH_AUTO},
+                                            {"hypercube", EKI_GRAPH_HYPERCUBE},
+                                            {"xor", EKI_GRAPH_XOR},
+                                            {"offsets", EKI_GRAPH_OFFSETS},
+                                            {"ring", EKI_GRAPH_RING},
+                                            {NULL, 0}}},
+    {.name = "radix",
+     .offset = offsetof(struct eki_lifeline_option, radix),
+     .type = EKI_FIELD_INTEGER,
+     .min = 2,
+     .max = 32},
+    {.name = "attempts",
+     .offset = offsetof(struct eki_lifeline_option, attempts),
+     .type = EKI_FIELD_INTEGER,
+     .min = 0,
+     .max = 64}};
+
 /* The parts of an option that is a list of NAME=VALUE, as fields of a struct.
  */
 struct parts {
@@ -176,10 +198,23 @@ bool eki_dvs_read(const char *text, struct eki_dvs_option *option)
            option->cell < option->columns * option->rows;
 }
 
+bool eki_lifeline_read(const char *text, struct eki_lifeline_option *option)
+{
+    const struct parts *parts = PARTS(lifeline_fields);
+    return parts_read(parts, eki_option_defaults.lifeline, option) &&
+           parts_read(parts, text, option);
+}
+
 static bool is_dvs(const char *text)
 {
     struct eki_dvs_option option;
     return eki_dvs_read(text, &option);
+}
+
+static bool is_lifeline(const char *text)
+{
+    struct eki_lifeline_option option;
+    return eki_lifeline_read(text, &option);
 }
 
 static bool is_hpdc12(const char *text)
@@ -347,6 +382,11 @@ static const struct eki_option table[] = {
      HELP("of steal=dvs: how the workers of a node are laid out, which of them "
           "is the source of work, and whether a random worker is tried behind "
           "the list")},
+    {TEXT_ONLY(lifeline), SETTABLE,
+     TEXT(lifeline, is_lifeline, EKI_LIFELINE_ALLOWED),
+     HELP("of steal=lifeline: the graph of nodes that wait for each other's "
+          "tasks, auto: offsets up to 64 nodes, then hypercube; digits of its "
+          "hypercube; and how many random nodes are asked before")},
 };
 
 int eki_option_count(void)

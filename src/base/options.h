@@ -140,6 +140,27 @@ enum eki_layout {
     "escape=0 or 1"
 bool eki_dvs_read(const char *text, struct eki_dvs_option *option);
 
+/* What the option lifeline says of places, which are nodes. */
+struct eki_lifeline_option {
+    int graph;        /* EKI_GRAPH_: who waits for whose tasks */
+    int64_t radix;    /* of EKI_GRAPH_HYPERCUBE */
+    int64_t attempts; /* random victims before that */
+};
+
+/* Lifelines of a place (steal/lifelines.h). */
+enum eki_graph {
+    EKI_GRAPH_AUTO,      /* offsets for a few places, else the hypercube */
+    EKI_GRAPH_HYPERCUBE, /* a digit is one lower, cyclic */
+    EKI_GRAPH_XOR,       /* a bit differs */
+    EKI_GRAPH_OFFSETS,   /* 1, 2, 4, ... places on */
+    EKI_GRAPH_RING       /* the next place */
+};
+
+#define EKI_LIFELINE_ALLOWED                                              \
+    "a list of graph=auto, hypercube, xor, offsets or ring, radix=2 ... " \
+    "32, attempts=0 ... 64"
+bool eki_lifeline_read(const char *text, struct eki_lifeline_option *option);
+
 #define EKI_HPDC12_ALLOWED                                                \
     "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
     "or gather=core"
@@ -179,7 +200,7 @@ struct eki_options {
     _Alignas(8) const char *hints;
     _Alignas(8) int64_t status; /* s; 1: as is good for where lines go */
     _Alignas(8) const char *timeline;
-    const char *dvs;
+    const char *dvs, *lifeline;
 };
 
 /* Nanoseconds of stall_ms; 0: never. */
@@ -205,6 +226,7 @@ struct eki_settings {
     char timeline[EKI_OPTION_BYTES];
     char hpdc12[128];
     char dvs[128];
+    char lifeline[128];
 };
 
 /* Where the timeline of ITERATION goes; NULL: there is none. */

@@ -94,17 +94,17 @@ _Static_assert((int)EKI_DEQUE_OPTION_ATOMIC == (int)EKI_DEQUE_ATOMIC &&
                    (int)EKI_DEQUE_OPTION_LOCKED == (int)EKI_DEQUE_LOCKED,
                "an option of the deque is its kind");
 
-struct eki_dvs_option eki_collection_dvs(const struct eki_options *options)
+void eki_collection_tell_lists(const struct eki_options *options,
+                               struct eki_setup *setup)
 {
-    struct eki_dvs_option dvs;
-    eki_dvs_read(options->dvs, &dvs);
-    return dvs;
+    eki_dvs_read(options->dvs, &setup->dvs);
+    eki_lifeline_read(options->lifeline, &setup->lifeline);
 }
 
 static struct eki_setup setup_of(const ek_collection *tasks)
 {
     const struct eki_options *options = &tasks->settings.options;
-    return (struct eki_setup){
+    struct eki_setup setup = {
         .deque = (enum eki_deque_kind)options->deque,
         .buffer_slots = options->buffer_slots,
         .payload_bytes = options->payload_bytes,
@@ -112,12 +112,13 @@ static struct eki_setup setup_of(const ek_collection *tasks)
         .stall_ns = tasks->lookout.look.stall_ns,
         .is_checked = is_checked(options),
         .watch_ns = options->status != 0 ? EKI_HEADWAY_NS : 0,
-        .dvs = eki_collection_dvs(options),
         .has_homes = options->data == EKI_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not
          * idle ends it, and a worker may sleep between two steps. */
         .check_words = 4096};
+    eki_collection_tell_lists(options, &setup);
+    return setup;
 }
 
 static ek_status make_team(ek_collection *tasks)

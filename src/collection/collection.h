@@ -287,7 +287,8 @@ bool eki_collection_is_bare(const ek_collection *tasks);
 /* Tasks that this rank holds: seeds before an iteration, the log after it. */
 int64_t eki_collection_held(const ek_collection *tasks);
 
-/* What the option dvs says. */
-struct eki_dvs_option eki_collection_dvs(const struct eki_options *options);
+/* Tell the engine what options say that are lists of its schemes. */
+void eki_collection_tell_lists(const struct eki_options *options,
+                               struct eki_setup *setup);
 
 #endif

@@ -65,8 +65,9 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
                                             ? EKI_HEADWAY_NS
                                             : 0);
     }
-    if (strcmp(option, "dvs") == 0)
-        tasks->engine->setup.dvs = eki_collection_dvs(&tasks->settings.options);
+    if (strcmp(option, "dvs") == 0 || strcmp(option, "lifeline") == 0)
+        eki_collection_tell_lists(&tasks->settings.options,
+                                  &tasks->engine->setup);
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);
     return EK_OK;

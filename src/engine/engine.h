@@ -85,7 +85,8 @@ struct eki_setup {
      * for time. */
     bool has_pause;
     uint64_t pause_ns;
-    struct eki_dvs_option dvs; /* of steal=dvs */
+    struct eki_dvs_option dvs;           /* of steal=dvs */
+    struct eki_lifeline_option lifeline; /* of steal=lifeline */
 };
 
 /* Many members: it is what the files of the engine share, ordered by writer. */

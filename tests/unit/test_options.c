@@ -204,6 +204,26 @@ static void meshes_are_read(void)
     expect_refusal("EVENKEEL_DVS", "layout=ring", EKI_DVS_ALLOWED);
 }
 
+static void lifelines_are_read(void)
+{
+    static const char *const bad[] = {"",         "graph=cube",  "radix=1",
+                                      "radix=33", "attempts=65", "attempts=-1"};
+    struct eki_settings settings;
+    struct eki_lifeline_option read;
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
+    CHECK(eki_lifeline_read(settings.options.lifeline, &read));
+    CHECK_EQ_INT(read.graph, EKI_GRAPH_AUTO);
+    CHECK_EQ_INT(read.radix * 100 + read.attempts, 404);
+    CHECK_OK(eki_settings_set(&settings, "lifeline", "graph=xor,attempts=0"));
+    CHECK(eki_lifeline_read(settings.options.lifeline, &read));
+    CHECK_EQ_INT(read.graph, EKI_GRAPH_XOR);
+    CHECK_EQ_INT(read.radix * 100 + read.attempts, 400);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_EQ_INT(eki_settings_set(&settings, "lifeline", bad[i]),
+                     EK_ERR_ARG);
+    expect_refusal("EVENKEEL_LIFELINE", "radix=33", EKI_LIFELINE_ALLOWED);
+}
+
 /* 0 is the default, as text, too. */
 static void zero_means_the_default(void)
 {
@@ -313,7 +333,8 @@ static void set_refuses_the_rest(void)
     const char *message = "option 'workers' cannot be set; allowed: restore, "
                           "steal, on_failure, on_error, iterations_expected, "
                           "stall_ms, report, order, poll_period_us, "
-                          "balance_group, balance_ppm, hpdc12, status, dvs";
+                          "balance_group, balance_ppm, hpdc12, status, dvs, "
+                          "lifeline";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -464,6 +485,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"balance_ppm", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"hpdc12", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"dvs", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"lifeline", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
@@ -491,6 +513,7 @@ int main(void)
     RUN(program_texts_are_checked);
     RUN(constants_of_the_paper_are_read);
     RUN(meshes_are_read);
+    RUN(lifelines_are_read);
     RUN(zero_means_the_default);
     RUN(hooks_know_their_size);
     RUN(struct_of_an_older_program_is_understood);

@@ -112,6 +112,10 @@ static const struct option options[] = {
      .help = "of --steal dvs: layout diamond, line, grid, cube or allotted "
              "(columns, rows, cell of the source), source, escape "
              "(layout=diamond,source=-1,escape=0)"},
+    {"--lifeline", "LIST", AT(lifeline), OPTION_TEXT,
+     .help = "of --steal lifeline: graph auto, hypercube (radix), xor, offsets "
+             "or ring, attempts at random nodes before "
+             "(graph=auto,radix=4,attempts=4)"},
     {"--expected", "N", AT(iterations_expected), OPTION_INTEGER(0, 1000000000),
      .help = "iterations of the run, for auto; 0: as many as done (0)"},
 };
@@ -175,9 +179,14 @@ static bool check_all(void *context, struct message *message)
     struct arguments *arguments = context;
     struct eki_hpdc12_option constants;
     struct eki_dvs_option mesh;
+    struct eki_lifeline_option lifeline;
     if (arguments->dvs && !eki_dvs_read(arguments->dvs, &mesh))
         return message_set(message, "--dvs is '%s'; allowed: %s",
                            arguments->dvs, EKI_DVS_ALLOWED);
+    if (arguments->lifeline &&
+        !eki_lifeline_read(arguments->lifeline, &lifeline))
+        return message_set(message, "--lifeline is '%s'; allowed: %s",
+                           arguments->lifeline, EKI_LIFELINE_ALLOWED);
     if (arguments->hpdc12 && !eki_hpdc12_read(arguments->hpdc12, &constants))
         return message_set(message, "--hpdc12 is '%s'; allowed: %s",
                            arguments->hpdc12, EKI_HPDC12_ALLOWED);

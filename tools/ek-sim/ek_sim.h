@@ -19,9 +19,9 @@ struct arguments {
     const char *timeline;            /* a folder; NULL: none */
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
-    const char *hpdc12, *dvs; /* NULL: as the library has it */
-    const char *hints;        /* a record; NULL: none */
-    int backoff_ns;           /* -1: the library's */
+    const char *hpdc12, *dvs, *lifeline; /* NULL: as the library has it */
+    const char *hints;                   /* a record; NULL: none */
+    int backoff_ns;                      /* -1: the library's */
     int64_t task_bytes;
     const char *bytes_scale; /* a list; NULL: 1 */
     int64_t data_bytes;      /* as the library's option */

@@ -127,12 +127,16 @@ static bool check_backoff(const struct simulation *simulation,
                simulation->mode->steal);
 }
 
-/* What --dvs says, if it has cells for the workers of each node. */
-static ek_status read_mesh(const struct run *run, struct eki_dvs_option *mesh)
+/* What --lifeline says; and --dvs, if it has cells for the workers of each
+ * node. */
+static ek_status read_lists(const struct run *run, struct eki_setup *setup)
 {
-    const char *text = run->arguments->dvs;
-    eki_dvs_read(text ? text : eki_option_defaults.dvs, mesh);
-    int room = eki_mesh_room(mesh), workers = 0;
+    const char *text = run->arguments->lifeline;
+    eki_lifeline_read(text ? text : eki_option_defaults.lifeline,
+                      &setup->lifeline);
+    text = run->arguments->dvs;
+    eki_dvs_read(text ? text : eki_option_defaults.dvs, &setup->dvs);
+    int room = eki_mesh_room(&setup->dvs), workers = 0;
     for (int r = 0; r < run->ranks; r++) {
         bool is_first =
             r == 0 || run->node_of_rank[r] != run->node_of_rank[r - 1];
@@ -187,7 +191,7 @@ static ek_status open_sim(struct simulation *simulation,
         .late_bytes = EKI_LATE_BYTES,
         .send_buffers = 16,
         .message_bytes = EKI_MESSAGE_BYTES};
-    EKI_TRY(read_mesh(run, &setup.engine.dvs));
+    EKI_TRY(read_lists(run, &setup.engine));
     heap_prepare(run);
     EKI_TRY(eki_sim_create(&setup, &simulation->sim));
     if (run->tiles.is_used)
