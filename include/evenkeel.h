@@ -139,7 +139,12 @@ typedef enum ek_steal_policy {
     EK_STEAL_HPDC12,     /**< As printed in HPDC 2012. */
     EK_STEAL_HPDC12_ONE, /**< The same; a single waiting task is shown, too. */
     EK_STEAL_DVS,        /**< Workers near in a mesh (DVS, 2013). */
-    EK_STEAL_LEAPFROG    /**< First who last stole from it. */
+    EK_STEAL_LEAPFROG,   /**< First who last stole from it. */
+    EK_STEAL_LOAD,       /**< Nodes ask nodes that show work. */
+    EK_STEAL_LOAD_READ,  /**< The same, as printed in IA3 2016. */
+    EK_STEAL_SUCCESS,    /**< Requests wait until they succeed (IA3 2016). */
+    EK_STEAL_SUCCESS_ACYCLIC, /**< ... and no two nodes for each other. */
+    EK_STEAL_LIFELINE         /**< Some random nodes, then a few fixed ones. */
 } ek_steal_policy;
 
 /** Who sends and receives messages between nodes. */
@@ -167,9 +172,8 @@ typedef struct ek_worker_hooks ek_worker_hooks;
 /**
  * Options of a collection; begin with EK_OPTIONS_INIT.
  *
- * 0 or NULL means the default, named last.  The environment
- * (EVENKEEL_WORKERS, ...) wins over the program.  Options without a field:
- * docs/reference/options.md, ek_options_set().
+ * 0 or NULL means the default, named last.  Variables (EVENKEEL_WORKERS, ...)
+ * win over the program.  Options without a field: options.md, ek_options_set().
  */
 typedef struct ek_options {
     size_t struct_bytes;             /**< Set by EK_OPTIONS_INIT. */
@@ -196,8 +200,7 @@ typedef struct ek_options {
 /**
  * Set an option from text, before ek_create().
  * @param[in] option  Such as "stall_ms" or "order"; not "hooks".
- * @param[in] value   As in EVENKEEL_<OPTION>, but no list.  Borrowed until
- *                    ek_create() returns.
+ * @param[in] value   As in EVENKEEL_<OPTION>, no list; ek_create() copies it.
  * @retval EK_ERR_ARG  Unknown option, or bad value.
  * Call:    Local.
  * Threads: One per @p options.
@@ -235,8 +238,7 @@ EK_API void ek_destroy(ek_collection **tasks);
  * All ranks register the same names in the same order.
  * @param[in]  name      Copied; unique; 1 to 63 bytes, no control characters.
  * @param[in]  fn        Body; NULL if only ek_next() hands out its tasks.
- * @param[in]  context   Passed to @p fn on this rank; borrowed until
- * ek_destroy().
+ * @param[in]  context   Passed to @p fn here; borrowed until ek_destroy().
  * @param[out] function  For ek_add_task().
  * @retval EK_ERR_ARG    Bad name, or more than 65,535 functions.
  * @retval EK_ERR_STATE  An iteration is open.
@@ -292,8 +294,7 @@ EK_API ek_status ek_add_tasks(ek_collection *tasks, ek_function function,
  * Add the tasks whose payload is an int64_t index, @p first ... @p last - 1.
  *
  * They take O(1) memory until they have run, and come in any order.
- * @retval EK_ERR_ARG  Unknown function, not 0 <= @p first <= @p last, or
- *                     options.payload_bytes is below 16.
+ * @retval EK_ERR_ARG  Unknown function, bad bounds, or payload_bytes below 16.
  * @retval As ek_add_task(); so are Call and Threads.
  */
 EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,
@@ -348,8 +349,7 @@ EK_API ek_status ek_process(ek_collection *tasks, ek_process_report *report);
  * @retval EK_ERR_ARG    Unknown policy, or ranks differ: they may wait for, or
  *                       hear of it in, the next ek_process().  All is restored.
  * @retval EK_ERR_STATE  An iteration is open, or a parallel region is active.
- * @retval EK_ERR_TASK   Data could not follow its task (evenkeel_data.h).  The
- *                       tasks are restored.
+ * @retval EK_ERR_TASK   Data could not follow its task; all are restored.
  * @retval EK_ERR_NOMEM  Nothing is lost; the call may be repeated.
  * Call:    Collective; synchronizing, but retain never and auto not always.
  * Threads: Main thread.

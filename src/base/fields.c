@@ -11,14 +11,13 @@ enum {
     VALUE_SHOWN = 200    /* of a longer one: what is allowed must still fit */
 };
 
-/* Bytes of the name with the colon; 0: it comes with no chunk, or with just the
- * one of its value. */
+/* Bytes of the name with the colon, where it comes with a chunk, as in
+ * counter:1...16; 0: it is all of the name. */
 static size_t stem_bytes(const struct eki_choice *choice)
 {
     const char *colon = strchr(choice->name, ':');
-    return colon && eki_chunk_of(choice->value) == 1
-               ? (size_t)(colon + 1 - choice->name)
-               : 0;
+    return colon && strstr(colon, "...") ? (size_t)(colon + 1 - choice->name)
+                                         : 0;
 }
 
 static bool is_value_of(const struct eki_choice *choice, int value)

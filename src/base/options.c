@@ -281,7 +281,11 @@ static const struct eki_option table[] = {
             {"counter:guided",
              EK_STEAL_COUNTER | EKI_CHUNK_MOST << EKI_CHUNK_SHIFT},
             {"hpdc12", EK_STEAL_HPDC12}, {"hpdc12-one", EK_STEAL_HPDC12_ONE},
-            {"dvs", EK_STEAL_DVS}, {"leapfrog", EK_STEAL_LEAPFROG}),
+            {"dvs", EK_STEAL_DVS}, {"leapfrog", EK_STEAL_LEAPFROG},
+            {"load", EK_STEAL_LOAD}, {"load:read", EK_STEAL_LOAD_READ},
+            {"success", EK_STEAL_SUCCESS},
+            {"success:acyclic", EK_STEAL_SUCCESS_ACYCLIC},
+            {"lifeline", EK_STEAL_LIFELINE}),
      SCHEDULE(steal),
      HELP("whom a worker without work asks; counter:N deals N tasks at a time, "
           "counter:guided as what is left tells, to a node; the variable takes "
@@ -382,6 +386,12 @@ static const struct eki_option table[] = {
      HELP("of steal=dvs: how the workers of a node are laid out, which of them "
           "is the source of work, and whether a random worker is tried behind "
           "the list")},
+    {TEXT_ONLY(steal_batch), SETTABLE, INTEGER(0, 1048576, "tasks"),
+     HELP("0: a thief of another node gets half of what is shown; N: at most N "
+          "tasks")},
+    {TEXT_ONLY(load_threshold), SETTABLE, INTEGER(0, 1048576, "tasks"),
+     HELP("of steal=load, load:read, success, success:acyclic: nodes that show "
+          "no more than that are not asked")},
     {TEXT_ONLY(lifeline), SETTABLE,
      TEXT(lifeline, is_lifeline, EKI_LIFELINE_ALLOWED),
      HELP("of steal=lifeline: the graph of nodes that wait for each other's "

@@ -200,6 +200,8 @@ struct eki_options {
     _Alignas(8) const char *hints;
     _Alignas(8) int64_t status; /* s; 1: as is good for where lines go */
     _Alignas(8) const char *timeline;
+    int64_t steal_batch;    /* 0: half of what is shown */
+    int64_t load_threshold; /* tasks */
     const char *dvs, *lifeline;
 };
 

@@ -112,6 +112,8 @@ static struct eki_setup setup_of(const ek_collection *tasks)
         .stall_ns = tasks->lookout.look.stall_ns,
         .is_checked = is_checked(options),
         .watch_ns = options->status != 0 ? EKI_HEADWAY_NS : 0,
+        .steal_batch = options->steal_batch,
+        .load_threshold = options->load_threshold,
         .has_homes = options->data == EKI_DATA_FOLLOW,
         .has_counter = true,
         /* One look covers all workers of a large node: the first that is not

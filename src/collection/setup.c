@@ -65,6 +65,9 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
                                             ? EKI_HEADWAY_NS
                                             : 0);
     }
+    tasks->engine->setup.steal_batch = tasks->settings.options.steal_batch;
+    tasks->engine->setup.load_threshold =
+        tasks->settings.options.load_threshold;
     if (strcmp(option, "dvs") == 0 || strcmp(option, "lifeline") == 0)
         eki_collection_tell_lists(&tasks->settings.options,
                                   &tasks->engine->setup);

@@ -24,6 +24,7 @@ enum eki_channel {
     EKI_CHANNEL_WAVES,
     EKI_CHANNEL_REFUSAL,
     EKI_CHANNEL_REQUESTS,
+    EKI_CHANNEL_NODE_THIEF,
     EKI_CHANNEL_GATE, /* says nothing */
     EKI_CHANNELS
 };

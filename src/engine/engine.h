@@ -42,6 +42,20 @@ enum {
     EKI_PROTOCOLS_MOST = EKI_CHANNELS - 1 /* of one engine */
 };
 
+enum {
+    EKI_SEARCH_VICTIMS = 5 /* the last stands for more, too */
+};
+
+/* What became of looking for work by nodes (protocol/node_thief.h). */
+struct eki_node_counts {
+    int64_t loads_read;
+    int64_t occupied, denied;             /* requests ... */
+    int64_t searches[EKI_SEARCH_VICTIMS]; /* ended by tasks, of so many nodes
+                                             that were asked, less 1 */
+    int64_t grants;
+    int64_t cyclic; /* ... to who was asked, too */
+};
+
 enum eki_phase_kind {
     EKI_PHASE_PROCESS,
     EKI_PHASE_RESTORE
@@ -85,7 +99,9 @@ struct eki_setup {
      * for time. */
     bool has_pause;
     uint64_t pause_ns;
-    struct eki_dvs_option dvs;           /* of steal=dvs */
+    int64_t steal_batch;       /* tasks of a grant to another node; 0: half */
+    int64_t load_threshold;    /* who shows no more than that is not asked */
+    struct eki_dvs_option dvs; /* of steal=dvs */
     struct eki_lifeline_option lifeline; /* of steal=lifeline */
 };
 
@@ -161,6 +177,8 @@ struct eki_engine {
     struct eki_waves waves;
     struct eki_histogram *answered; /* how long requests of this phase took;
                                        NULL: nobody wants to know */
+    struct eki_node_counts sought;  /* of this phase */
+    bool has_guests; /* requests wait for tasks that the node shows */
     int64_t in_vain; /* requests of this phase to other nodes that have brought
                         no task */
     struct eki_protocol refusal;

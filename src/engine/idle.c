@@ -340,7 +340,8 @@ static bool seek(struct ek_worker *worker, uint64_t now)
         return false;
     if (engine->victims) {
         if (eki_is_stopped(engine) ||
-            (engine->is_plain && eki_worker_awaits(worker)))
+            (engine->is_plain && !engine->scheme->seeker &&
+             eki_worker_awaits(worker)))
             return false;
         victim = engine->victims(&search->thief);
     }

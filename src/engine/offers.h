@@ -200,9 +200,9 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
 /* Give the tasks of a message to just this worker; false: no memory. */
 bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message);
-/* ... or to whoever claims them. */
-bool eki_server_share(struct eki_engine *engine,
-                      const struct eki_message *message);
+/* ... or COUNT tasks to whoever claims them. */
+bool eki_server_share(struct eki_engine *engine, const unsigned char *slots,
+                      int64_t count);
 /* The rank of this node whose server was stepped last. */
 static inline int eki_server_last_polled(const struct eki_engine *engine)
 {

@@ -72,14 +72,14 @@ bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
     return chunk && eki_push_chunk(worker, &worker->inbox, chunk);
 }
 
-bool eki_server_share(struct eki_engine *engine,
-                      const struct eki_message *message)
+bool eki_server_share(struct eki_engine *engine, const unsigned char *slots,
+                      int64_t count)
 {
     struct eki_local *local = &engine->post.brought.local;
-    size_t bytes = (size_t)message->head.count * engine->slot_bytes;
-    if (!eki_local_reserve(local, message->head.count))
+    size_t bytes = (size_t)count * engine->slot_bytes;
+    if (!eki_local_reserve(local, count))
         return false;
-    memcpy(local->stack_top, message->body, bytes);
+    memcpy(local->stack_top, slots, bytes);
     local->stack_top += bytes;
     eki_server_show(engine, true);
     return true;
@@ -91,12 +91,12 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
     /* relaxed: a look, that saves a chunk. */
     if (atomic_load_explicit(&worker->answers, memory_order_relaxed) ==
         eki_shut(worker))
-        return eki_server_share(engine, message);
+        return eki_server_share(engine, message->body, message->head.count);
     struct eki_chunk *chunk = make_chunk(engine, message, true, asked_at);
     if (!chunk)
         return false;
     if (eki_push_chunk(worker, &worker->answers, chunk))
         return true;
     eki_free(chunk);
-    return eki_server_share(engine, message);
+    return eki_server_share(engine, message->body, message->head.count);
 }

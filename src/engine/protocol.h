@@ -15,7 +15,7 @@
 #define EKI_ENGINE_PROTOCOL_H
 
 #include "engine/channel.h"
-#include "steal/steal.h"
+#include "steal/seeker.h"
 
 struct eki_engine;
 struct eki_phase;
@@ -116,6 +116,8 @@ struct eki_scheme {
      * for its answer, and asks the next at once. */
     bool is_plain;
     bool notes_thieves; /* a worker knows who last stole from it */
+    /* Whom a node asks, whose workers steal within it; NULL: workers ask. */
+    const struct eki_seeker_ops *seeker;
     /* The phase is entered: make what the thieves of this rank need; NULL:
      * nothing.  False: there is no memory, or the scheme does not suit. */
     bool (*arm)(struct eki_engine *engine);

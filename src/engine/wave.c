@@ -168,9 +168,12 @@ static void spread_stop(struct eki_engine *engine)
 }
 
 /* Not before the rest of an answer is sent, nor what departs: endless waves
- * could take every buffer that those wait for. */
+ * could take every buffer that those wait for.  Nor do these take every one:
+ * what has been sent since the last vote was their turn. */
 static bool may_vote_now(const struct eki_engine *engine)
 {
+    if (engine->waves.is_turn)
+        return true;
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->may_vote && !protocol->ops->may_vote(protocol))
@@ -203,6 +206,7 @@ static void vote_for_node(struct eki_engine *engine, uint64_t now)
      * before the other one has it. */
     waves->has_vote[0] = waves->has_vote[1] = false;
     waves->voted = true;
+    waves->is_turn = false;
     if (sum.is_still)
         eki_node_call_roll(engine);
     if (waves->parent < 0)
@@ -259,7 +263,8 @@ static bool enter_waves(struct eki_protocol *protocol,
                             ? protocol->engine->setup.watch_ns
                             : 0;
     waves->wave = 0;
-    waves->voted = waves->forwarded = false;
+    waves->voted = waves->forwarded = waves->is_turn = false;
+    waves->across = 0;
     waves->stop_next = 0;
     waves->has_vote[0] = waves->has_vote[1] = false;
     waves->verdict_next = -1;
@@ -338,6 +343,7 @@ static void step_waves(struct eki_protocol *protocol, uint64_t now)
     struct eki_waves *waves = (struct eki_waves *)protocol;
     if (!waves->is_lowest || waves->forwarded)
         return;
+    waves->is_turn |= engine->exchange.across != waves->across;
     spread_stop(engine);
     if (now >= waves->probe_at)
         ask_neighbors(engine, now);
@@ -347,6 +353,7 @@ static void step_waves(struct eki_protocol *protocol, uint64_t now)
         vote_for_node(engine, now);
     if (EKI_UNLIKELY(now >= waves->tell_at))
         tell_headway(engine, now);
+    waves->across = engine->exchange.across;
 }
 
 static const struct eki_verb wave_verbs[] = {

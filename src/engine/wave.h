@@ -57,12 +57,18 @@ struct eki_neighbor {
     bool asks;     /* it wants to know whether this node is there */
 };
 
-/* One rank's view; written by its server. */
+/* One rank's view; written by its server.  Many members: of the tree, the wave,
+ * the root, and whether neighbors are there. */
 struct eki_waves {
     struct eki_protocol protocol;
     int parent, children, child[2]; /* nodes; parent -1: root */
     uint64_t wave;
     bool voted, forwarded, is_lowest;
+    /* Messages to other nodes so far; others have sent some since the last
+     * vote.
+     */
+    int64_t across;
+    bool is_turn;
     int stop_next; /* neighbors that were told to stop */
     bool has_vote[2];
     struct eki_vote vote[2];

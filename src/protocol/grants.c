@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The victim's side of requests: a block for who asks, in pieces, or none. */
+#include "protocol/grants.h"
+
 #include "engine/away.h"
-#include "protocol/requests.h"
 
 /* Whether what a deque shows may be run elsewhere, and is worth moving. */
 static bool may_leave(const struct eki_engine *engine, int deque, uint64_t now)
@@ -49,114 +49,107 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block,
     return -1;
 }
 
-/* What RANK and WORKER are told: KIND, and that LEFT more tasks follow. */
-static struct eki_note answer_to(const struct eki_engine *engine, int kind,
-                                 int rank, int worker, int64_t left)
+/* A message of the grant to RANK and WORKER after which LEFT tasks follow. */
+static struct eki_note note_of(const struct eki_grants *grants, int64_t left)
 {
-    return (struct eki_note){kind, rank, worker, eki_server_last_polled(engine),
-                             left};
+    return (struct eki_note){grants->kind, grants->rank, grants->worker,
+                             eki_server_last_polled(grants->engine), left};
 }
 
-/* Answer a request with tasks of this rank, of which ALL lie in the rest. */
-static void share_lineup(struct eki_requests *requests,
-                         struct eki_message *message,
-                         const struct eki_request *request, int64_t all)
+/* How many of COUNT tasks of a block a grant has. */
+static int64_t batch_of(const struct eki_engine *engine, int64_t count)
 {
-    struct eki_engine *engine = requests->protocol.engine;
-    struct eki_rest *rest = &requests->rest;
-    int64_t most = eki_message_slots(engine), count = all < most ? all : most;
-    struct eki_note note = answer_to(engine, EKI_KIND_TASKS, request->rank,
-                                     request->worker, all - count);
-    eki_note_write(message, &note, rest->slots, count, engine->slot_bytes);
-    eki_exchange_post(&engine->exchange, message, note.to);
-    *rest = (struct eki_rest){request->rank, request->worker, count, all,
-                              rest->slots};
+    int64_t batch = engine->setup.steal_batch;
+    /* Data that leaves is noted by the block. */
+    return batch > 0 && batch < count && !engine->kept ? batch : count;
 }
 
-/* Answer a request with MESSAGE; tasks that do not fit wait for further
- * buffers. */
-static void answer_with(struct eki_requests *requests,
-                        struct eki_message *message,
-                        const struct eki_request *request, uint64_t now)
+/* Post the first COUNT of ALL tasks; the rest waits in memory. */
+static int64_t post_first(struct eki_grants *grants,
+                          struct eki_message *message,
+                          const unsigned char *slots, int64_t all)
 {
-    struct eki_engine *engine = requests->protocol.engine;
-    struct eki_rest *rest = &requests->rest;
+    struct eki_engine *engine = grants->engine;
     size_t bytes = engine->slot_bytes;
-    int64_t most = eki_message_slots(engine), count;
-    struct eki_block block = {0};
-    int from = -1;
-    bool is_alike =
-        request->signature == engine->signature && !eki_is_stopped(engine);
-    if (is_alike && request->victim < 0) {
-        int64_t all = eki_lineup_share(engine, rest->slots,
-                                       eki_deque_block_max(engine->capacity));
-        if (all > 0) {
-            share_lineup(requests, message, request, all);
-            return;
-        }
-    }
-    if (is_alike)
-        from = request->victim < 0
-                   ? claim_fullest(engine, &block, now)
-                   : claim_of(engine, request->victim, &block, now);
-    const unsigned char *slots =
-        from < 0 ? NULL : eki_slots_of(engine, from) + block.first * bytes;
-    count = block.count < most ? block.count : most;
-    struct eki_note note =
-        answer_to(engine, from < 0 ? EKI_KIND_NONE : EKI_KIND_TASKS,
-                  request->rank, request->worker, block.count - count);
+    int64_t most = eki_message_slots(engine), count = all < most ? all : most;
+    struct eki_note note = note_of(grants, all - count);
     eki_note_write(message, &note, slots, count, bytes);
     eki_exchange_post(&engine->exchange, message, note.to);
-    if (from < 0)
-        return;
-    eki_away_leave(engine, from, block.count, now);
-    *rest = (struct eki_rest){request->rank, request->worker, 0, note.first,
-                              rest->slots};
-    if (rest->count > 0)
-        memcpy(rest->slots, slots + (size_t)count * bytes,
-               (size_t)rest->count * bytes);
-    eki_deque_finish(eki_deque_of(engine, from), &block);
+    grants->sent = count;
+    grants->count = all;
+    if (slots != grants->slots && count < all)
+        memcpy(grants->slots + (size_t)count * bytes,
+               slots + (size_t)count * bytes, (size_t)(all - count) * bytes);
+    return all;
 }
 
-/* False: there were not enough buffers. */
-static EKI_APART bool send_rest(struct eki_requests *requests)
+/* Give a part of a block that was claimed from a deque. */
+static int64_t give_block(struct eki_grants *grants,
+                          struct eki_message *message, int from,
+                          const struct eki_block *block, uint64_t now)
 {
-    struct eki_engine *engine = requests->protocol.engine;
-    struct eki_rest *rest = &requests->rest;
+    struct eki_engine *engine = grants->engine;
+    size_t bytes = engine->slot_bytes;
+    const unsigned char *slots =
+        eki_slots_of(engine, from) + block->first * bytes;
+    int64_t all = batch_of(engine, block->count);
+    if (all < block->count &&
+        !eki_server_share(engine, slots + (size_t)all * bytes,
+                          block->count - all))
+        all = block->count;
+    post_first(grants, message, slots, all);
+    eki_away_leave(engine, from, block->count, now);
+    eki_deque_finish(eki_deque_of(engine, from), block);
+    return all;
+}
+
+int64_t eki_grants_give(struct eki_grants *grants, struct eki_message *message,
+                        int kind, const struct eki_request *request,
+                        uint64_t now)
+{
+    struct eki_engine *engine = grants->engine;
+    struct eki_block block = {0};
+    EKI_ASSERT(!eki_grants_has_rest(grants));
+    if (request->signature != engine->signature || eki_is_stopped(engine))
+        return 0;
+    grants->kind = kind;
+    grants->rank = request->rank;
+    grants->worker = request->worker;
+    if (request->victim < 0) {
+        int64_t all = eki_lineup_share(
+            engine, grants->slots,
+            batch_of(engine, eki_deque_block_max(engine->capacity)));
+        if (all > 0)
+            return post_first(grants, message, grants->slots, all);
+    }
+    int from = request->victim < 0
+                   ? claim_fullest(engine, &block, now)
+                   : claim_of(engine, request->victim, &block, now);
+    return from < 0 ? 0 : give_block(grants, message, from, &block, now);
+}
+
+bool eki_grants_send_rest(struct eki_grants *grants)
+{
+    struct eki_engine *engine = grants->engine;
     size_t bytes = engine->slot_bytes;
     int64_t most = eki_message_slots(engine);
-    while (rest->sent < rest->count) {
-        int64_t left = rest->count - rest->sent;
+    while (eki_grants_has_rest(grants)) {
+        int64_t left = grants->count - grants->sent;
         int64_t count = left < most ? left : most;
-        struct eki_note note = answer_to(engine, EKI_KIND_TASKS, rest->rank,
-                                         rest->worker, left - count);
+        struct eki_note note = note_of(grants, left - count);
         if (!eki_exchange_send(&engine->exchange, &note,
-                               rest->slots + (size_t)rest->sent * bytes, count,
-                               bytes))
+                               grants->slots + (size_t)grants->sent * bytes,
+                               count, bytes))
             return false;
-        rest->sent += count;
+        grants->sent += count;
     }
     return true;
 }
 
-/* Answer a request, behind the rest of what the one before it gets; false: no
- * buffer. */
-static bool answer_request(void *context, void *request)
+bool eki_grants_open(struct eki_grants *grants, struct eki_engine *engine)
 {
-    struct eki_requests *requests = context;
-    if (eki_requests_has_rest(requests) && !send_rest(requests))
-        return false;
-    struct eki_message *message = eki_exchange_reserve(
-        &requests->protocol.engine->exchange, EKI_KIND_NONE);
-    if (message)
-        answer_with(requests, message, request, requests->now);
-    return message != NULL;
-}
-
-void eki_requests_grant(struct eki_requests *requests, uint64_t now)
-{
-    requests->now = now;
-    eki_queue_serve(&requests->waiting, answer_request, requests);
-    if (eki_requests_has_rest(requests))
-        send_rest(requests);
+    grants->engine = engine;
+    grants->slots =
+        eki_alloc(eki_deque_block_max(engine->capacity), engine->slot_bytes);
+    return grants->slots != NULL;
 }

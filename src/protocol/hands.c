@@ -233,7 +233,8 @@ static enum eki_taken take_hand(struct eki_hands *hands,
     struct eki_hand *task =
         eki_long_find(&hands->long_tasks, slot->id, EKI_HAND_AWAITED);
     if (!is_holding(hands) || !task)
-        return eki_server_share(engine, message) ? EKI_TAKEN : EKI_NO_MEMORY;
+        return eki_server_share(engine, message->body, 1) ? EKI_TAKEN
+                                                          : EKI_NO_MEMORY;
     return eki_long_receive(&hands->long_tasks, task, slot) ? EKI_TAKEN
                                                             : EKI_NO_MEMORY;
 }

@@ -251,24 +251,52 @@ static enum eki_taken take_requests(struct eki_protocol *protocol,
 static bool may_vote_requests(const struct eki_protocol *protocol)
 {
     const struct eki_requests *requests = const_requests(protocol);
-    return !requests->lacks_buffers && !eki_requests_has_rest(requests);
+    return !requests->lacks_buffers && !eki_grants_has_rest(&requests->grants);
 }
 
-/* Votes of this node wait while something finds no buffer and nothing is sent:
- * where buffers are few, votes would take every one, and a thief of a plain
- * scheme would wait for ever. */
+/* Answer a request, behind the rest of what the one before it gets; false: no
+ * buffer. */
+static bool answer_request(void *context, void *item)
+{
+    struct eki_requests *requests = context;
+    const struct eki_request *request = item;
+    struct eki_engine *engine = requests->protocol.engine;
+    if (eki_grants_has_rest(&requests->grants) &&
+        !eki_grants_send_rest(&requests->grants))
+        return false;
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_NONE);
+    if (!message)
+        return false;
+    if (eki_grants_give(&requests->grants, message, EKI_KIND_TASKS, request,
+                        requests->now) > 0)
+        return true;
+    message->head.worker = request->worker;
+    message->head.detail = eki_server_last_polled(engine);
+    eki_exchange_post(&engine->exchange, message, request->rank);
+    return true;
+}
+
+/* Answer who has asked, as far as there are buffers. */
+static void answer_requests(struct eki_requests *requests, uint64_t now)
+{
+    requests->now = now;
+    eki_queue_serve(&requests->waiting, answer_request, requests);
+    if (eki_grants_has_rest(&requests->grants))
+        eki_grants_send_rest(&requests->grants);
+}
+
+/* Votes of this node take turns with what finds no buffer: where those are few,
+ * votes would take every one, and a thief of a plain scheme would wait for
+ * ever.
+ */
 static void step_requests(struct eki_protocol *protocol, uint64_t now)
 {
     struct eki_requests *requests = requests_of(protocol);
-    int64_t waiting = requests->waiting.count;
-    int sent = requests->sent_count;
     requests->lacks_buffers = false;
     send_asks(requests, now);
-    eki_requests_grant(requests, now);
-    bool has_sent =
-        requests->sent_count != sent || requests->waiting.count != waiting;
-    requests->lacks_buffers =
-        !has_sent && (requests->lacks_buffers || requests->waiting.count > 0);
+    answer_requests(requests, now);
+    requests->lacks_buffers |= requests->waiting.count > 0;
 }
 
 EKI_COLD static void track_ask(struct ek_worker *worker,
@@ -368,11 +396,7 @@ static void tell_requests(const struct eki_protocol *protocol, uint64_t now,
 static void visit_requests(const struct eki_protocol *protocol,
                            eki_visit_fn *visitor, void *context)
 {
-    const struct eki_rest *rest = &const_requests(protocol)->rest;
-    if (rest->sent < rest->count)
-        visitor(context, "answer",
-                rest->slots + rest->sent * protocol->engine->slot_bytes,
-                rest->count - rest->sent);
+    eki_grants_visit(&const_requests(protocol)->grants, visitor, context);
 }
 
 static void destroy_requests(struct eki_protocol *protocol)
@@ -380,7 +404,7 @@ static void destroy_requests(struct eki_protocol *protocol)
     struct eki_requests *requests = requests_of(protocol);
     eki_free(requests->askers);
     eki_free(requests->waiting.items);
-    eki_free(requests->rest.slots);
+    eki_free(requests->grants.slots);
     eki_free(requests->sent);
     eki_free(requests->contacts);
     eki_free(requests);
@@ -434,9 +458,7 @@ ek_status eki_requests_add(struct eki_engine *engine)
         requests->waiting = EKI_QUEUE(struct eki_request, 8);
         requests->askers = eki_alloc_lines((size_t)topology->workers_here *
                                            sizeof *requests->askers);
-        requests->rest.slots = eki_alloc(eki_deque_block_max(engine->capacity),
-                                         engine->slot_bytes);
-        if (requests->askers && requests->rest.slots &&
+        if (requests->askers && eki_grants_open(&requests->grants, engine) &&
             open_contacts(requests, topology)) {
             eki_engine_add(engine, &requests->protocol);
             return EK_OK;

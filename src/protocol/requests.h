@@ -26,6 +26,7 @@
 #define EKI_PROTOCOL_REQUESTS_H
 
 #include "protocol/asker.h"
+#include "protocol/grants.h"
 
 /* The rank of a node to ask. */
 struct eki_contact {
@@ -39,25 +40,12 @@ struct eki_sent {
     uint64_t at;
 };
 
-struct eki_request {
-    int rank, worker;
-    int victim; /* a worker of this rank; -1: any of the node */
-    uint64_t signature;
-};
-
-/* Slots of a reply that found no buffer yet. */
-struct eki_rest {
-    int rank, worker;
-    int64_t sent, count;
-    unsigned char *slots; /* room for the largest block */
-};
-
 struct eki_requests {
     struct eki_protocol protocol;
     struct eki_asker *askers; /* [workers_here] */
     /* Written by the server. */
     struct eki_queue waiting; /* struct eki_request */
-    struct eki_rest rest;
+    struct eki_grants grants;
     /* The last step had something to send, and no buffer for any of it. */
     bool lacks_buffers;
     struct eki_sent *sent; /* the oldest first */
@@ -78,14 +66,6 @@ enum {
 };
 
 extern const struct eki_protocol_ops eki_requests_ops;
-
-/* Answer who has asked, as far as there are buffers. */
-void eki_requests_grant(struct eki_requests *requests, uint64_t now);
-/* Whether a part of an answer is not sent yet. */
-static inline bool eki_requests_has_rest(const struct eki_requests *requests)
-{
-    return requests->rest.sent < requests->rest.count;
-}
 
 /* For a job of several nodes. */
 ek_status eki_requests_add(struct eki_engine *engine);

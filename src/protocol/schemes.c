@@ -3,6 +3,7 @@
 
 #include "protocol/counter.h"
 #include "protocol/hands.h"
+#include "protocol/node_thief.h"
 #include "protocol/requests.h"
 #include "steal/dvs.h"
 
@@ -67,6 +68,14 @@ static bool arm_dvs(struct eki_engine *engine)
     return true;
 }
 
+/* A row of those where a node asks, and its workers steal within it. */
+#define BY_NODE(name, how)                                            \
+    {                                                                 \
+        .policy = (name), .victims = eki_victims_node,                \
+        .elsewhere = &eki_node_thief_ops, .detectors = COUNTING,      \
+        .is_plain = true, .arm = eki_node_thief_arm, .seeker = &(how) \
+    }
+
 /* One row per policy. */
 static const struct eki_scheme schemes[] = {
     {.policy = EK_STEAL_NONE, .detectors = COUNTING},
@@ -107,7 +116,12 @@ static const struct eki_scheme schemes[] = {
      .victims = eki_victims_leapfrog,
      .detectors = COUNTING,
      .is_plain = true,
-     .notes_thieves = true}};
+     .notes_thieves = true},
+    BY_NODE(EK_STEAL_LOAD, eki_seeker_load),
+    BY_NODE(EK_STEAL_LOAD_READ, eki_seeker_load_read),
+    BY_NODE(EK_STEAL_SUCCESS, eki_seeker_success),
+    BY_NODE(EK_STEAL_SUCCESS_ACYCLIC, eki_seeker_acyclic),
+    BY_NODE(EK_STEAL_LIFELINE, eki_seeker_lifeline)};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
 {
@@ -124,5 +138,8 @@ ek_status eki_schemes_add(struct eki_engine *engine)
         EKI_TRY(eki_counter_add(engine));
     if (engine->topology->workers > 1)
         EKI_TRY(eki_hands_add(engine));
-    return engine->alone ? EK_OK : eki_requests_add(engine);
+    if (engine->alone)
+        return EK_OK;
+    EKI_TRY(eki_requests_add(engine));
+    return eki_node_thief_add(engine);
 }

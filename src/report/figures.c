@@ -23,6 +23,9 @@
 #define SUMMED(COUNT, TIME)                                                \
     COUNTED(COUNT, TIME)                                                   \
     COUNT(null_tasks) COUNT(in_vain) COUNT(messages)                       \
+    COUNT(loads_read) COUNT(occupied) COUNT(denied)                        \
+    COUNT(searches_1) COUNT(searches_2) COUNT(searches_3)                  \
+    COUNT(searches_4) COUNT(searches_more) COUNT(grants) COUNT(cyclic)     \
     COUNT(travelled) COUNT(data_in_bytes) COUNT(data_out_bytes)            \
     TIME(data_callback) TIME(work) TIME(overhead) TIME(start)              \
     TIME(starved) TIME(starved_in_tasks) TIME(starved_idle)
@@ -199,6 +202,22 @@ static void find_largest(const struct ek_worker *worker, uint64_t work_ns,
                                   counts->largest_id, counts->largest_function};
 }
 
+/* What came of looking for work by nodes. */
+static void sum_sought(const struct eki_node_counts *sought,
+                       struct eki_report_sums *sums)
+{
+    sums->loads_read = sought->loads_read;
+    sums->occupied = sought->occupied;
+    sums->denied = sought->denied;
+    sums->searches_1 = sought->searches[0];
+    sums->searches_2 = sought->searches[1];
+    sums->searches_3 = sought->searches[2];
+    sums->searches_4 = sought->searches[3];
+    sums->searches_more = sought->searches[4];
+    sums->grants = sought->grants;
+    sums->cyclic = sought->cyclic;
+}
+
 static void sum_here(const struct eki_engine *engine,
                      const struct eki_report_input *input,
                      struct eki_report_sums *sums, struct gathered *here)
@@ -214,6 +233,7 @@ static void sum_here(const struct eki_engine *engine,
     sums->server_cores = input->has_server_core;
     sums->in_vain = engine->in_vain;
     sums->messages = engine->exchange.across;
+    sum_sought(&engine->sought, sums);
     sums->failed = input->data_lost;
     sums->travelled = input->travelled;
     sums->data_in_bytes = input->data_in_bytes;

@@ -46,6 +46,9 @@ struct eki_figures {
     double tile_wait_s;
     int64_t travelled, data_in_bytes, data_out_bytes, data_held_bytes;
     double data_callback_s, data_wait_s;
+    int64_t loads_read, occupied, denied;
+    int64_t searches_1, searches_2, searches_3, searches_4, searches_more;
+    int64_t grants, cyclic;
 };
 
 /* Fields of struct eki_figures, eki_report_rank or _function.  A choice is one

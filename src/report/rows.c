@@ -128,6 +128,21 @@ static const struct eki_field job_table[] = {
      HELP("time in callbacks of data that travels, summed over ranks")},
     {OF_JOB(data_wait_s), SECONDS,
      HELP("part of overhead_s in which workers waited for inputs")},
+    {OF_JOB(loads_read), COUNT,
+     HELP("loads of other nodes that nodes read, where nodes are thieves "
+          "(steal=load and the like)")},
+    {OF_JOB(occupied), COUNT,
+     HELP("of their requests, those that came while another node was served")},
+    {OF_JOB(denied), COUNT, HELP("of their requests, those that were denied")},
+    {OF_JOB(searches_1), COUNT,
+     HELP("their searches that brought tasks after a request to one node")},
+    {OF_JOB(searches_2), COUNT, HELP("likewise, to two nodes")},
+    {OF_JOB(searches_3), COUNT, HELP("likewise, to three nodes")},
+    {OF_JOB(searches_4), COUNT, HELP("likewise, to four nodes")},
+    {OF_JOB(searches_more), COUNT, HELP("likewise, to more")},
+    {OF_JOB(grants), COUNT, HELP("of their requests, those that got tasks")},
+    {OF_JOB(cyclic), COUNT,
+     HELP("of grants, those to a node where a request of the victim waited")},
 };
 
 /* So rows of the job are rows of a rank, too. */

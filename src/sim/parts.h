@@ -142,6 +142,9 @@ uint64_t eki_sim_look_of(const struct eki_sim *sim,
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
 /* Let all workers of a node look that wait ... */
+/* The server of the node lets nodes wait for tasks: have it stepped, where it
+ * can give some. */
+void eki_sim_feed_guests(struct eki_sim *sim, int node);
 void eki_sim_wake_workers(struct eki_sim *sim, int node);
 /* ... and whoever steps its servers. */
 void eki_sim_wake_node(struct eki_sim *sim, int node);

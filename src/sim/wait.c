@@ -12,6 +12,7 @@ void eki_sim_note_waiting(struct eki_sim *sim, struct eki_sim_worker *worker)
         worker->since = sim->now;
     } else {
         node->waiting--;
+        eki_sim_feed_guests(sim, worker->rank->topology.node);
         if (sim->setup.is_sampled)
             eki_sim_sample_leave(sim, worker);
     }
@@ -84,7 +85,7 @@ static bool must_look(struct eki_sim *sim, const struct eki_sim_worker *worker)
     const struct eki_sim_node *node = &sim->nodes[rank->topology.node];
     /* Where the scheme is plain, thieves draw from all nodes. */
     if (engine->has_thieves && node->visible > worker->is_visible &&
-        (engine->alone || !engine->is_plain))
+        (engine->alone || !engine->is_plain || engine->scheme->seeker))
         return true;
     return engine->alone && node->waiting == rank->topology.node_workers;
 }

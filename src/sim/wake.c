@@ -192,6 +192,14 @@ void eki_sim_wake_node(struct eki_sim *sim, int node)
     }
 }
 
+void eki_sim_feed_guests(struct eki_sim *sim, int node)
+{
+    struct eki_sim_rank *lowest = &sim->ranks[sim->topology->lowest_rank[node]];
+    if (lowest->engine->has_guests && sim->nodes[node].waiting == 0 &&
+        sim->nodes[node].visible > 0)
+        eki_sim_call_server(sim, lowest, sim->now);
+}
+
 /* Note whether others can take something of the node, as they could if WAS;
  * returns whether that has changed. */
 static bool note_place(struct eki_sim *sim, const struct eki_engine *engine,
@@ -206,8 +214,10 @@ static bool note_place(struct eki_sim *sim, const struct eki_engine *engine,
     if (node->visible == is_visible && sim->setup.is_sampled &&
         !engine->is_plain)
         eki_sim_sample_node(sim, engine->topology->node);
-    if (is_visible)
+    if (is_visible) {
         eki_sim_wake_workers(sim, engine->topology->node);
+        eki_sim_feed_guests(sim, engine->topology->node);
+    }
     return true;
 }
 

@@ -75,7 +75,7 @@ static void check_requests(struct explore *explore,
     if (requests->taken == 0 && requests->answered == 0 && waiting == 0)
         return;
     waiting += waiting_requests(engine);
-    waiting += server->rest.sent < server->rest.count;
+    waiting += eki_grants_has_rest(&server->grants);
     if (requests->taken != requests->answered + waiting)
         ledger_fail(&explore->ledger,
                     "rank %d got %lld requests, %lld are answered and %lld "

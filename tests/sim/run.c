@@ -173,7 +173,7 @@ static void phase(void *context, struct eki_sim_rank *rank,
     /* The usual reason for another signature is another policy. */
     if (phase->signature != SIGNATURE)
         phase->scheme = eki_scheme_of(
-            (ek_steal_policy)explore_below(explore, EK_STEAL_LEAPFROG + 1));
+            (ek_steal_policy)explore_below(explore, EK_STEAL_LIFELINE + 1));
     member->requests[(next + 2) & 3] = (struct explore_requests){0, 0};
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct explore_actor *actor = explore_actor(explore, &rank->workers[w]);
@@ -306,6 +306,11 @@ static void set_up(struct explore *explore,
                    /* No draw of its own, which would move all others. */
                    .watch_ns = scenario->check_words == 3 ? 300000 : 0,
                    .lines_up = scenario->seed % 2 == 0,
+                   .steal_batch = (int64_t)(scenario->seed / 2 % 3),
+                   .load_threshold = scenario->seed / 6 % 4 == 3,
+                   .lifeline = {.graph = (int)(scenario->seed % 5),
+                                .radix = 2 + (int64_t)(scenario->seed % 3),
+                                .attempts = (int64_t)(scenario->seed % 4)},
                    /* For some messages to travel in. */
                    .hold_ns =
                        10 * (scenario->law.message + scenario->law.server)},

@@ -108,7 +108,8 @@ static void draw_policies(struct eki_random *random,
     plan->steal = (ek_steal_policy)PICK(
         random, EK_STEAL_RANDOM, EK_STEAL_RANDOM, EK_STEAL_NEAR, EK_STEAL_NODE,
         EK_STEAL_NONE, EK_STEAL_COUNTER, EK_STEAL_HPDC12, EK_STEAL_HPDC12_ONE,
-        EK_STEAL_DVS, EK_STEAL_LEAPFROG);
+        EK_STEAL_DVS, EK_STEAL_LEAPFROG, EK_STEAL_LOAD, EK_STEAL_LOAD_READ,
+        EK_STEAL_SUCCESS, EK_STEAL_SUCCESS_ACYCLIC, EK_STEAL_LIFELINE);
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
             EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 16, 100,

@@ -9,7 +9,8 @@
 /* What is allowed of some options. */
 #define STEALS                                                 \
     "random, near, node, none, counter, counter:1...1048576, " \
-    "counter:guided, hpdc12, hpdc12-one, dvs, leapfrog"
+    "counter:guided, hpdc12, hpdc12-one, dvs, leapfrog, "      \
+    "load, load:read, success, success:acyclic, lifeline"
 #define RESTORES                                    \
     "original, retain, centralized, hierarchical, " \
     "centralized-hpdc12, hierarchical-hpdc12, auto"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that do not fit: what is said of each, and that the phase ends. */
 #include "lone.h"
+#include "protocol/node_thief.h"
 
 #include "engine/decode.h"
 
@@ -59,6 +60,14 @@ static const struct claim {
     {EKI_KIND_REQUEST, {2, 2}, {0, 0}, 0, NULL},
     {EKI_KIND_TASKS, {0, 1}, {1, 15}, LONE_SLOT, NULL},
     {EKI_KIND_NONE, {0, 1}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_READ, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_ASK, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_QUEUE, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_LOAD, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_DENIED, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_OCCUPIED, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_QUEUED, {1, 0}, {0, 0}, 0, NULL},
+    {EKI_KIND_NODE_GRANT, {1, 0}, {1, 15}, LONE_SLOT, NULL},
 };
 
 enum {

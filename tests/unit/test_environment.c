@@ -222,7 +222,7 @@ static void counter_comes_with_a_chunk(void)
     eki_schedule_entry_text(
         &settings.steal, 2,
         (const struct eki_choice[]){{"counter", EK_STEAL_COUNTER},
-                                    {"counter:N", EK_STEAL_COUNTER},
+                                    {"counter:1...9", EK_STEAL_COUNTER},
                                     {NULL, 0}},
         text, sizeof text);
     CHECK_EQ_TEXT(text, "counter:3@2");

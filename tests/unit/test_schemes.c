@@ -189,7 +189,7 @@ static void every_steal_policy_has_a_scheme(struct lone *lone)
         CHECK(!scheme->unsuitable || !scheme->unsuitable(lone->engine));
         CHECK(!scheme->elsewhere ||
               eki_engine_protocol(lone->engine, scheme->elsewhere));
-        CHECK(!scheme->elsewhere || scheme->elsewhere->seek);
+        CHECK(!scheme->elsewhere || scheme->seeker || scheme->elsewhere->seek);
     }
     CHECK(policies > EK_STEAL_HPDC12_ONE);
 }

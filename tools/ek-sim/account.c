@@ -113,6 +113,18 @@ static void count_worker(struct simulation *simulation,
     worker->halted_ns = 0;
 }
 
+/* What came of looking for work by nodes. */
+static void count_sought(double *values, const struct eki_node_counts *sought)
+{
+    values[FIELD_LOADS_READ] += (double)sought->loads_read;
+    values[FIELD_OCCUPIED] += (double)sought->occupied;
+    values[FIELD_DENIED] += (double)sought->denied;
+    for (int i = 0; i < EKI_SEARCH_VICTIMS; i++)
+        values[FIELD_SEARCHES_1 + i] += (double)sought->searches[i];
+    values[FIELD_GRANTS] += (double)sought->grants;
+    values[FIELD_CYCLIC] += (double)sought->cyclic;
+}
+
 /* What went between nodes; who is drawn to ask in vain is denied. */
 static void count_across(double *values, const struct eki_sim_rank *rank)
 {
@@ -122,6 +134,7 @@ static void count_across(double *values, const struct eki_sim_rank *rank)
         drawn += rank->workers[w].drawn_across;
     values[FIELD_IN_VAIN] += (double)engine->in_vain + drawn;
     values[FIELD_MESSAGES] += (double)engine->exchange.across + 2 * drawn;
+    count_sought(values, &engine->sought);
 }
 
 /* Bytes that have travelled with tasks since the last call. */

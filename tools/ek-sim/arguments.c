@@ -112,6 +112,12 @@ static const struct option options[] = {
      .help = "of --steal dvs: layout diamond, line, grid, cube or allotted "
              "(columns, rows, cell of the source), source, escape "
              "(layout=diamond,source=-1,escape=0)"},
+    {"--steal-batch", "N", AT(steal_batch), OPTION_INTEGER(0, 1048576),
+     .help = "tasks that a thief of another node gets at most; 0: half of what "
+             "is shown (0)"},
+    {"--load-threshold", "N", AT(load_threshold), OPTION_INTEGER(0, 1048576),
+     .help = "of --steal load, load:read, success, success:acyclic: nodes that "
+             "show no more tasks are not asked (0)"},
     {"--lifeline", "LIST", AT(lifeline), OPTION_TEXT,
      .help = "of --steal lifeline: graph auto, hypercube (radix), xor, offsets "
              "or ring, attempts at random nodes before "

@@ -19,6 +19,7 @@ struct arguments {
     const char *timeline;            /* a folder; NULL: none */
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
+    int steal_batch, load_threshold;
     const char *hpdc12, *dvs, *lifeline; /* NULL: as the library has it */
     const char *hints;                   /* a record; NULL: none */
     int backoff_ns;                      /* -1: the library's */
@@ -69,6 +70,16 @@ enum field {
     FIELD_DEEPEST,
     FIELD_WORKER_TASKS,
     FIELD_WORKER_TASKS_DEVIATION,
+    FIELD_LOADS_READ, /* of nodes that are thieves */
+    FIELD_OCCUPIED,
+    FIELD_DENIED,
+    FIELD_SEARCHES_1, /* ... and one for each of EKI_SEARCH_VICTIMS */
+    FIELD_SEARCHES_2,
+    FIELD_SEARCHES_3,
+    FIELD_SEARCHES_4,
+    FIELD_SEARCHES_MORE,
+    FIELD_GRANTS,
+    FIELD_CYCLIC,
     FIELD_TILE_BYTES, /* from here on those of tiles */
     FIELD_CACHED,
     FIELD_TILE_WAIT,

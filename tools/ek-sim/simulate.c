@@ -107,24 +107,40 @@ static bool never_balances(const struct simulation *simulation)
     return true;
 }
 
-/* Thieves of plain schemes do not pause. */
-static bool check_backoff(const struct simulation *simulation,
-                          struct message *message)
+/* Options that the steal policies leave without effect, and sampling of thieves
+ * that remember what they have met. */
+static bool check_policies(const struct simulation *simulation,
+                           struct message *message)
 {
-    bool has_plain = false, has_others = false;
+    const struct arguments *arguments = simulation->run->arguments;
+    bool has_plain = false, has_others = false, by_node = false;
+    bool has_memory = false;
     for (int i = 0; i < simulation->plan.steal.count; i++) {
         const struct eki_scheme *scheme = eki_scheme_of(
             (ek_steal_policy)simulation->plan.steal.entries[i].value);
         has_plain |= scheme->is_plain;
         has_others |= scheme->victims && !scheme->is_plain;
+        by_node |= scheme->seeker != NULL;
+        has_memory |= scheme->arm || scheme->notes_thieves;
     }
-    return simulation->run->arguments->backoff_ns < 0 || !has_plain ||
-           has_others ||
-           message_set(
-               message,
-               "--backoff-ns has no effect where --steal is '%s', whose "
-               "thieves do not pause",
-               simulation->mode->steal);
+    const char *steal = simulation->mode->steal;
+    if (arguments->backoff_ns >= 0 && has_plain && !has_others)
+        return message_set(message,
+                           "--backoff-ns has no effect where --steal is '%s', "
+                           "whose thieves do not pause",
+                           steal);
+    if (arguments->load_threshold > 0 && !by_node)
+        return message_set(message,
+                           "--load-threshold has no effect where --steal is "
+                           "'%s', whose thieves know of no loads",
+                           steal);
+    if (simulation->run->is_sampled && has_memory)
+        return message_set(message,
+                           "--mode sampled draws victims, and thieves of "
+                           "--steal '%s' remember theirs; allowed: --mode "
+                           "exact, for up to 20,000 cores or so",
+                           steal);
+    return true;
 }
 
 /* What --lifeline says; and --dvs, if it has cells for the workers of each
@@ -174,6 +190,8 @@ static ek_status open_sim(struct simulation *simulation,
                    .seed = (uint64_t)run->source->seed,
                    .has_counter = has_counter(simulation),
                    .check_words = 4096,
+                   .steal_batch = arguments->steal_batch,
+                   .load_threshold = arguments->load_threshold,
                    .has_pause = arguments->backoff_ns >= 0,
                    .pause_ns = (uint64_t)fmax(arguments->backoff_ns, 0)},
         .task_bytes = arguments->task_bytes,
@@ -284,7 +302,7 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
                                     .iteration = -(run->hints != NULL)};
     int exit_status = EXIT_BAD_INPUT;
     if (plan_open(&simulation.plan, mode, message) &&
-        check_backoff(&simulation, message))
+        check_policies(&simulation, message))
         exit_status = run_program(&simulation, message);
     plan_close(&simulation.plan);
     return exit_status;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node thief: stealing between nodes where a node, not a worker, is the thief
+ * and the victim.
+ *
+ *     thief's server -> victim's server   READ      how much do you show?
+ *                                         ASK       tasks, if you have some
+ *                                         QUEUE     tasks, when you have some
+ *     victim's server -> thief's server   LOAD      so much
+ *                                         NONE      none
+ *                                         OCCUPIED  somebody else has asked
+ *                                         QUEUED    your request lies here
+ *                                         TASKS     in pieces
+ *
+ * Servers are those of the lowest ranks of their nodes.  A node is a thief
+ * while any worker of it is idle; what it does next a seeker says (seeker.h),
+ * one thing at a time: it waits for the answer to each, which QUEUED is, too.
+ * Only who owes an answer for long, because its rank is in the program's own
+ * code, is left alone until it answers.  Tasks go to an idle worker of the
+ * server's rank, or to whoever claims them.
+ *
+ * A victim gives while no worker of its own is idle.  Whom it cannot give
+ * anything it denies, or lets wait: requests lie in a queue, first in, first
+ * out, that is looked at in every step.  What lies there when the phase ends is
+ * dropped on both sides, and messages of an older phase are.
+ *
+ * Paper: Kumar, Murthy, Sarkar, Zheng, IA3 2016; there a thief reads loads, and
+ * takes a lock, in the victim's memory.
+ */
+#ifndef EKI_PROTOCOL_NODE_THIEF_H
+#define EKI_PROTOCOL_NODE_THIEF_H
+
+#include "protocol/grants.h"
+
+/* Who has asked this node. */
+struct eki_guest {
+    struct eki_request request;
+    enum eki_approach approach;
+    bool is_late; /* somebody else is served: OCCUPIED */
+    bool waits;   /* it was told QUEUED */
+};
+
+/* As its workers see the thief. */
+enum eki_thief_state {
+    EKI_THIEF_FREE, /* it goes on when its server is stepped */
+    EKI_THIEF_WAITS,
+    EKI_THIEF_DRY /* nobody is left to ask until something comes */
+};
+
+struct eki_node_thief {
+    struct eki_protocol protocol;
+    struct eki_grants grants;
+    /* Written by the server. */
+    bool is_open; /* this rank is the node's lowest, the scheme is one of these
+                   */
+    struct eki_seeker seeker;
+    struct eki_queue guests; /* struct eki_guest; the oldest first */
+    bool lacks_buffers;      /* as in requests.h */
+    bool is_seeking;         /* a search is under way ... */
+    uint64_t since;          /* ... since then */
+    int victims;             /* asked for tasks in this search */
+    struct eki_next next;    /* found no buffer yet */
+    int owing;               /* node whose answer it waits for; -1: none */
+    uint64_t sent_at;        /* that it was sent something */
+    uint64_t now;            /* when the step began */
+    /* For workers, who see whether to step the server. */
+    _Atomic int state;
+    _Atomic uint64_t due; /* it goes on then, whatever comes */
+};
+
+enum {
+    EKI_KIND_NODE_READ = EKI_KIND(EKI_CHANNEL_NODE_THIEF),
+    EKI_KIND_NODE_ASK,
+    EKI_KIND_NODE_QUEUE,
+    EKI_KIND_NODE_LOAD,     /* worker, in all answers: the load */
+    EKI_KIND_NODE_DENIED,   /* ... */
+    EKI_KIND_NODE_OCCUPIED, /* ... */
+    EKI_KIND_NODE_QUEUED,   /* ... */
+    EKI_KIND_NODE_GRANT     /* ...; slots; first: tasks to follow */
+};
+
+extern const struct eki_protocol_ops eki_node_thief_ops;
+
+/* For a job of several nodes. */
+ek_status eki_node_thief_add(struct eki_engine *engine);
+/* The scheme is entered: make what its thief needs; false: no memory. */
+bool eki_node_thief_arm(struct eki_engine *engine);
+
+/* A broken invariant in words, or NULL; while nobody steps the engine. */
+const char *eki_node_thief_check(const struct eki_engine *engine);
+
+#endif
