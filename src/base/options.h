@@ -140,20 +140,20 @@ enum eki_layout {
     "escape=0 or 1"
 bool eki_dvs_read(const char *text, struct eki_dvs_option *option);
 
-/* What the option lifeline says of places, which are nodes. */
+/* What the option lifeline says. */
 struct eki_lifeline_option {
     int graph;        /* EKI_GRAPH_: who waits for whose tasks */
     int64_t radix;    /* of EKI_GRAPH_HYPERCUBE */
     int64_t attempts; /* random victims before that */
 };
 
-/* Lifelines of a place (steal/lifelines.h). */
+/* Lifelines of a node (steal/lifelines.h). */
 enum eki_graph {
-    EKI_GRAPH_AUTO,      /* offsets for a few places, else the hypercube */
+    EKI_GRAPH_AUTO,      /* offsets for a few nodes, else the hypercube */
     EKI_GRAPH_HYPERCUBE, /* a digit is one lower, cyclic */
     EKI_GRAPH_XOR,       /* a bit differs */
-    EKI_GRAPH_OFFSETS,   /* 1, 2, 4, ... places on */
-    EKI_GRAPH_RING       /* the next place */
+    EKI_GRAPH_OFFSETS,   /* 1, 2, 4, ... nodes on */
+    EKI_GRAPH_RING       /* the next node */
 };
 
 #define EKI_LIFELINE_ALLOWED                                              \
