@@ -39,7 +39,9 @@
     X(ADDED_ANEW, "added-anew")           \
     X(SKIPPED_GONE, "skipped-gone")       \
     X(RELEASED_TWICE, "released-twice")   \
-    X(ARRIVES_IDLE, "arrives-idle")
+    X(ARRIVES_IDLE, "arrives-idle")       \
+    X(OLD_GUESTS, "old-guests")           \
+    X(BATCH_ALONE, "batch-alone")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -93,7 +93,7 @@ static int64_t give_block(struct eki_grants *grants,
     const unsigned char *slots =
         eki_slots_of(engine, from) + block->first * bytes;
     int64_t all = batch_of(engine, block->count);
-    if (all < block->count &&
+    if (all < block->count && !EKI_PLANTED(BATCH_ALONE) &&
         !eki_server_share(engine, slots + (size_t)all * bytes,
                           block->count - all))
         all = block->count;

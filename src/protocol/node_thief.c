@@ -408,7 +408,8 @@ static bool enter_node_thief(struct eki_protocol *protocol,
     struct eki_node_thief *thief = thief_of(protocol);
     (void)phase;
     thief->is_open = false; /* unless the scheme arms it */
-    eki_queue_clear(&thief->guests);
+    if (!EKI_PLANTED(OLD_GUESTS))
+        eki_queue_clear(&thief->guests);
     thief->lacks_buffers = thief->is_seeking = false;
     thief->next.approach = EKI_APPROACH_NONE;
     thief->owing = -1;

@@ -638,7 +638,7 @@ static void run_phases(struct job *job, uint64_t how)
     for (int i = 0; i < PHASES && left == RANKS; i++) {
         phase.kind = i % 2 ? EKI_PHASE_RESTORE : EKI_PHASE_PROCESS;
         phase.scheme =
-            i % 2 ? NULL : eki_scheme_of((ek_steal_policy)(how >> 2 & 3));
+            i % 2 ? NULL : eki_scheme_of((ek_steal_policy)(how >> 2 & 15));
         phase.balance = i % 2 ? &wish : NULL;
         phase.has_threads = phase.is_retained = i > 0;
         if (i % 2)

@@ -135,6 +135,11 @@ struct explore_scenario {
     X(steals, "steals in the node")          \
     X(granted, "steals from other nodes")    \
     X(denied, "requests denied")             \
+    X(loads_read, "loads of nodes read")     \
+    X(nodes_denied, "nodes denied")          \
+    X(occupied, "victims occupied")          \
+    X(node_grants, "grants to nodes")        \
+    X(cyclic, "grants to who is asked")      \
     X(brought, "brought to all")             \
     X(old, "requests of an old phase")       \
     X(early, "messages of the next phase")   \

@@ -201,6 +201,12 @@ static void worker_done(void *context, struct eki_sim_worker *worker)
 
 static void count_steals(const struct eki_sim_rank *rank)
 {
+    const struct eki_node_counts *sought = &rank->engine->sought;
+    explore_seen.loads_read += sought->loads_read;
+    explore_seen.nodes_denied += sought->denied;
+    explore_seen.occupied += sought->occupied;
+    explore_seen.node_grants += sought->grants;
+    explore_seen.cyclic += sought->cyclic;
     bool draws = explore_draws(rank->engine);
     for (int w = 0; w < rank->topology.workers_here; w++) {
         const struct ek_worker *worker = rank->workers[w].worker;

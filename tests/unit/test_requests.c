@@ -383,7 +383,7 @@ static void plain_thief_asks_one_worker_after_the_other(struct lone *lone)
 }
 
 /* Who found no buffer for a request, or an answer, comes before the next vote,
- * unless it has sent something since the last one (test_protocol). */
+ * unless something was sent since the last one (test_waves). */
 static void requests_without_a_buffer_have_a_turn(struct lone *lone)
 {
     begin(lone);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waves: who votes when, when the root ends a phase, and what all hear. */
 #include "lone.h"
+#include "protocol/node_thief.h"
 
 static void enter(struct lone *lone)
 {
@@ -503,6 +504,32 @@ static void loads_that_make_no_sense_are_refused(void)
     CHECK(refuses_load((struct eki_load){5, UINT64_MAX, 4}));
 }
 
+/* A node that has one buffer at a time: what it asks for ever and its votes
+ * take turns. */
+static void votes_and_requests_take_turns(struct lone *lone)
+{
+    int votes = 0, asks = 0;
+    lone_open(lone, 1);
+    lone_begin(lone, EK_STEAL_LOAD);
+    lone_step(lone);
+    for (int i = 0; i < 40; i++) {
+        lone->buffers = 1;
+        lone_forget(lone);
+        lone_serve(lone);
+        votes += lone_count(lone, EKI_KIND_VOTE);
+        asks += lone_count(lone, EKI_KIND_NODE_ASK);
+        if (lone_count(lone, EKI_KIND_VOTE) == 1)
+            lone_verdict(lone, EKI_WAVE_AGAIN);
+        else
+            lone_message(lone, EKI_KIND_NODE_DENIED);
+        /* It is taken while no buffer is free. */
+        lone->buffers = 0;
+        lone_serve(lone);
+    }
+    CHECK_EQ_INT(votes, 20);
+    CHECK_EQ_INT(asks, 20);
+}
+
 int main(void)
 {
     RUN_LONE(leaf_votes_when_its_worker_is_idle);
@@ -532,5 +559,6 @@ int main(void)
     RUN_LONE(silent_neighbors_are_asked);
     RUN_LONE(votes_tell_the_load);
     RUN(loads_that_make_no_sense_are_refused);
+    RUN_LONE(votes_and_requests_take_turns);
     return check_result();
 }
