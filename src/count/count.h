@@ -19,13 +19,14 @@ struct eki_function_counts {
 struct eki_counts {
     int64_t tasks, nulls, spawned, cancelled, failed;
     int64_t tries, steals, stolen;
-    int64_t deepest_bytes; /* most of the stack that was seen in use */
-    uint64_t work_ns;      /* running tasks */
-    uint64_t search_ns;    /* idle, until work was found */
-    uint64_t stealing_ns;  /* of search_ns: in steals that brought it */
-    uint64_t end_ns;       /* idle, until the end */
-    uint64_t first_ns;     /* clock at the first step; 0: none */
-    uint64_t done_ns;      /* clock at the end */
+    int64_t deepest_bytes;   /* most of the stack that was seen in use */
+    uint64_t work_ns;        /* running tasks */
+    uint64_t search_ns;      /* idle, until work was found */
+    uint64_t stealing_ns;    /* of search_ns: in steals that brought it */
+    uint64_t end_ns;         /* idle, until the end */
+    uint64_t first_steal_ns; /* until a steal brought the first tasks; 0: no */
+    uint64_t first_ns;       /* clock at the first step; 0: none */
+    uint64_t done_ns;        /* clock at the end */
     /* Of tasks measured before: then and now. */
     double before_ns, now_ns;
     uint64_t largest_ns, largest_id;

@@ -16,6 +16,9 @@ static void count_search(struct ek_worker *worker, uint64_t now)
         now - (search->steal_since > search->since ? search->steal_since
                                                    : search->since);
     search->steal_since = 0;
+    if (worker->counts.tasks == 0)
+        worker->counts.first_steal_ns =
+            eki_ns_since(worker->engine->entered_ns, now);
 }
 
 /* False: there is no memory for what has come at the last moment. */

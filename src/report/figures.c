@@ -43,6 +43,7 @@
 struct eki_report_sums {
     SUMMED(COUNT_MEMBER, TIME_MEMBER)
     int64_t tries, steals;
+    int64_t first_steals, first_steal_ns;
     int64_t stay_ns; /* workers x stay of their rank */
     int64_t server_cores;
     int64_t service[EKI_HISTOGRAM_BINS];
@@ -65,6 +66,7 @@ struct largest {
     double load_ns; /* of a worker */
     double data_held_bytes;
     double deepest;
+    double first_steal_ns;
 };
 
 struct largest_task {
@@ -168,6 +170,8 @@ static void add_worker_counts(const struct eki_counts *counts,
     sums->null_tasks += counts->nulls;
     sums->tries += counts->tries;
     sums->steals += counts->steals;
+    sums->first_steals += counts->first_steal_ns != 0;
+    sums->first_steal_ns += (int64_t)counts->first_steal_ns;
     squares->tries += tries * tries;
     squares->steals += steals * steals;
     squares->changes.before_ns += counts->before_ns;
@@ -196,6 +200,8 @@ static void find_largest(const struct ek_worker *worker, uint64_t work_ns,
         (double)(counts->deepest_bytes / worker->engine->slot_bytes);
     largest->load_ns = fmax(largest->load_ns, (double)work_ns);
     largest->deepest = fmax(largest->deepest, deepest);
+    largest->first_steal_ns =
+        fmax(largest->first_steal_ns, (double)counts->first_steal_ns);
     if ((double)counts->largest_ns > here->task.ns)
         here->task =
             (struct largest_task){(double)counts->largest_ns,
@@ -333,6 +339,9 @@ static void fill_sums(const struct eki_report_sums *sums,
                    &figures->tries_deviation);
     fill_deviation(sums->steals, squares->steals, workers, &figures->steals,
                    &figures->steals_deviation);
+    figures->first_steals = sums->first_steals;
+    figures->first_steal_s = eki_report_ratio((double)sums->first_steal_ns * NS,
+                                              (double)sums->first_steals, 0);
 }
 
 /* Ranks enter at different times: a worker is late for as long as the longest
@@ -350,6 +359,7 @@ static void fill_times(const struct eki_report_sums *sums,
         NS;
     figures->data_held_bytes = (int64_t)largest->data_held_bytes;
     figures->deepest = (int64_t)largest->deepest;
+    figures->first_steal_most_s = largest->first_steal_ns * NS;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
     figures->serve_p50_s = eki_histogram_quantile(&service, 0.5);

@@ -49,6 +49,8 @@ struct eki_figures {
     int64_t loads_read, occupied, denied;
     int64_t searches_1, searches_2, searches_3, searches_4, searches_more;
     int64_t grants, cyclic;
+    int64_t first_steals;
+    double first_steal_s, first_steal_most_s;
 };
 
 /* Fields of struct eki_figures, eki_report_rank or _function.  A choice is one

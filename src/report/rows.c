@@ -143,6 +143,13 @@ static const struct eki_field job_table[] = {
     {OF_JOB(grants), COUNT, HELP("of their requests, those that got tasks")},
     {OF_JOB(cyclic), COUNT,
      HELP("of grants, those to a node where a request of the victim waited")},
+    {OF_JOB(first_steals), COUNT,
+     HELP("workers to which a steal brought their first tasks")},
+    {OF_JOB(first_steal_s), SECONDS,
+     HELP("time from the entry of a rank until such a steal, mean over these "
+          "workers; 0: there was none")},
+    {OF_JOB(first_steal_most_s), SECONDS,
+     HELP("the same of the worker that took longest")},
 };
 
 /* So rows of the job are rows of a rank, too. */

@@ -324,6 +324,13 @@ static void count_steals(bool are_indices)
     CHECK((double)report.stolen > steals - 0.5);
     double stealing_s = job_figure(tasks, "stealing_s");
     CHECK(stealing_s > 0 && stealing_s <= job_figure(tasks, "search_s"));
+    int64_t first_steals = job_count(tasks, "first_steals");
+    CHECK(first_steals > 0 && first_steals <= job_count(tasks, "workers"));
+    CHECK((double)first_steals < steals + 0.5);
+    double first_s = job_figure(tasks, "first_steal_s");
+    double last_s = job_figure(tasks, "first_steal_most_s");
+    CHECK(first_s > 0 && first_s <= last_s * (1 + 1e-9));
+    CHECK(last_s < report.wall_s);
     CHECK(job_count(tasks, "in_vain") >= 0);
     CHECK(job_figure(tasks, "in_vain") <=
           job_figure(tasks, "tries") * job_figure(tasks, "workers"));
@@ -373,6 +380,8 @@ static void the_deepest_stack_is_seen(void)
     CHECK_EQ_INT(job_count(tasks, "deepest"), CHILDREN);
     CHECK_NEAR(job_figure(tasks, "stealing_s"), 0, 0);
     CHECK_EQ_INT(job_count(tasks, "in_vain"), 0);
+    CHECK_EQ_INT(job_count(tasks, "first_steals"), 0);
+    CHECK_NEAR(job_figure(tasks, "first_steal_most_s"), 0, 0);
     ek_destroy(&tasks);
 }
 

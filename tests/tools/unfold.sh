@@ -54,6 +54,14 @@ run 0 --machine this --node-cores 24 --workload bpc:n=2,depth=9 --csv
 [ "$(column data_task_bytes)" = 0 ] || fail "data: $(column data_task_bytes)"
 column bound_s | grep -qx 0.014 || fail "bound: $(column bound_s)"
 
+# All workers but the one with the root wait for a first steal.
+run 0 --machine this --node-cores 24 $queens --csv
+[ "$(column first_steals)" = 23 ] || fail "first: $(column first_steals)"
+echo "$(column first_steal_s) $(column first_steal_most_s) $(column makespan_s)" |
+    awk '!(0 < $1 && $1 < $2 && $2 < $3) { exit 1 }' || fail "late: $(cat out)"
+run 0 --machine this --node-cores 1 $queens --csv
+[ "$(column first_steal_most_s)" = nan ] || fail "alone: $(cat out)"
+
 # Sweeps, modes, and machines whose workers take messages themselves.
 run 0 --machine hopper --cores 24,48 --workload bpc:n=30,depth=9 --csv \
     --modes original+random,original+near,retain+random --iterations 2

@@ -104,6 +104,10 @@ static void count_worker(struct simulation *simulation,
     values[FIELD_END] += (double)counts->end_ns;
     values[FIELD_STEALING] += (double)counts->stealing_ns;
     values[FIELD_DEEPEST] = fmax(values[FIELD_DEEPEST], deepest);
+    values[FIELD_FIRST_STEALS] += counts->first_steal_ns != 0;
+    values[FIELD_FIRST_STEAL] += (double)counts->first_steal_ns * 1e-9;
+    values[FIELD_FIRST_STEAL_MOST] = fmax(
+        values[FIELD_FIRST_STEAL_MOST], (double)counts->first_steal_ns * 1e-9);
     if (!simulation->tiles)
         return;
     simulation->tile_gets += (double)counts->tile_gets;
@@ -165,6 +169,10 @@ static void end_sums(struct simulation *simulation, double wall_ns)
     end_moment(values, FIELD_WORKER_TASKS, workers);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         values[shares[i]] /= wall_ns * workers;
+    /* Without a first steal it took no time. */
+    values[FIELD_FIRST_STEAL] /= values[FIELD_FIRST_STEALS];
+    if (values[FIELD_FIRST_STEALS] == 0)
+        values[FIELD_FIRST_STEAL_MOST] = NAN;
     values[FIELD_CACHED] = simulation->tile_gets > 0
                                ? values[FIELD_CACHED] / simulation->tile_gets
                                : NAN;

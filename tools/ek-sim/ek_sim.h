@@ -80,6 +80,9 @@ enum field {
     FIELD_SEARCHES_MORE,
     FIELD_GRANTS,
     FIELD_CYCLIC,
+    FIELD_FIRST_STEALS,
+    FIELD_FIRST_STEAL,
+    FIELD_FIRST_STEAL_MOST,
     FIELD_TILE_BYTES, /* from here on those of tiles */
     FIELD_CACHED,
     FIELD_TILE_WAIT,
