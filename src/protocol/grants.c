@@ -49,6 +49,17 @@ static int claim_fullest(struct eki_engine *engine, struct eki_block *block,
     return -1;
 }
 
+int64_t eki_grants_on_offer(const struct eki_engine *engine, uint64_t now)
+{
+    int64_t tasks = 0;
+    for (int i = 0; i < eki_deque_count(engine); i++) {
+        int64_t visible = eki_visible(engine, i);
+        if (visible > 0 && may_leave(engine, i, now))
+            tasks += visible;
+    }
+    return tasks;
+}
+
 /* A message of the grant to RANK and WORKER after which LEFT tasks follow. */
 static struct eki_note note_of(const struct eki_grants *grants, int64_t left)
 {

@@ -51,6 +51,9 @@ static inline void eki_grants_visit(const struct eki_grants *grants,
               grants->count - grants->sent);
 }
 
+/* Tasks that deques of the node show, and that may run elsewhere. */
+int64_t eki_grants_on_offer(const struct eki_engine *engine, uint64_t now);
+
 /*
  * Answer REQUEST with tasks, in MESSAGE, of KIND, and in those that follow;
  * while there is no rest.  How many; 0: there is none for it, and the message

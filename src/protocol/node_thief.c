@@ -30,14 +30,13 @@ static bool is_idle(const struct eki_engine *engine)
     return false;
 }
 
-/* Tasks that the node shows, or that a worker of it has none. */
-static int32_t node_shows(const struct eki_engine *engine)
+/* Tasks that the node offers, or that a worker of it has none. */
+static int32_t node_shows(const struct eki_node_thief *thief)
 {
-    int64_t load = 0;
+    const struct eki_engine *engine = thief->protocol.engine;
     if (is_idle(engine))
         return EKI_LOAD_IDLE;
-    for (int i = 0; i < eki_deque_count(engine); i++)
-        load += eki_visible(engine, i);
+    int64_t load = eki_grants_on_offer(engine, thief->now);
     return load < INT32_MAX ? (int32_t)load : INT32_MAX;
 }
 
@@ -69,7 +68,7 @@ static bool give(struct eki_node_thief *thief, struct eki_message *message,
     int node = node_of(engine, guest->request.rank);
     if (is_idle(engine))
         return false;
-    guest->request.worker = node_shows(engine);
+    guest->request.worker = node_shows(thief);
     if (eki_grants_give(&thief->grants, message, EKI_KIND_NODE_GRANT,
                         &guest->request, thief->now) == 0)
         return false;
@@ -95,7 +94,7 @@ static void reply_to(struct eki_node_thief *thief, struct eki_message *message,
 {
     struct eki_engine *engine = thief->protocol.engine;
     message->head.kind = (uint16_t)kind;
-    message->head.worker = node_shows(engine);
+    message->head.worker = node_shows(thief);
     eki_exchange_post(&engine->exchange, message, guest->request.rank);
 }
 
@@ -134,7 +133,7 @@ static bool feed(void *context, void *item)
     struct eki_node_thief *thief = context;
     struct eki_guest *guest = item;
     if (!guest->waits || eki_is_stopped(thief->protocol.engine) ||
-        node_shows(thief->protocol.engine) <= 0)
+        node_shows(thief) <= 0)
         return false;
     struct eki_message *message = reserve(thief, EKI_KIND_NODE_QUEUED);
     if (!message)
