@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh hello|iterate|counter|cpp|tiles|shared|gather|data|amr|uts|uts_bad_input|nqueens|bpc PROGRAM RANKS WORKERS: what an example prints.
+# check.sh hello|iterate|counter|cpp|tiles|shared|gather|data|amr|uts|uts_bad_input|nqueens|forks|bpc PROGRAM RANKS WORKERS: what an example prints.
 set -u
 what=$1 program=$2 ranks=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -230,6 +230,21 @@ check_nqueens() {
     says apart "856189 nodes, 14200 solutions"
     has_sequential apart
     refuses "--queens is '19'; allowed: an integer from 1 to 18" --queens 19
+}
+
+# Nodes and leaves are those of the recurrence, which the program checks.
+check_forks() {
+    run fib "$ranks" --tree fib:22
+    says fib "57313 nodes, 17711 found"
+    EVENKEEL_RANKS_PER_NODE=1 run apart "$ranks" --tree fib:25,cutoff=8 --sequential
+    says apart "242785 nodes, 75025 found"
+    has_sequential apart
+    EVENKEEL_STEAL=dvs run skew "$ranks" --tree skew:100,20,3,1
+    says skew "5489 nodes, 2745 found"
+    EVENKEEL_STEAL=leapfrog run stress "$ranks" --tree stress:1000,20,2
+    says stress "2047 nodes, 1024 found"
+    refuses "--tree is 'fib:61'; allowed: fib:N" --tree fib:61
+    refuses "--tree is 'fib'; allowed: fib:N" --tree fib
 }
 
 # All producers and consumers run, also where there is nothing to consume.

@@ -23,6 +23,10 @@ counts '856189 14200 4 4959' --workload nqueens:12,cutoff=4
 counts '856189 14200 0 1' --workload nqueens:12,cutoff=0
 counts '2057 92 8 2057' --workload nqueens:8 --ahead-ns 0
 counts '3250 3200 50 3250' --workload bpc:n=64,depth=50
+counts '57313 17711 21 57313' --workload fib:22
+counts '57313 17711 4 31' --workload fib:22,cutoff=4
+counts '1 0 0 1' --workload fib:0
+counts '2047 1024 10 2047' --workload stress:1000,20,2
 counts '2 1 1 2' --workload bpc:n=1,depth=1,produce=1us,consume=2s
 if [ "$has_uts" = true ]; then
     counts '4130071 3305118 10 4130071' --workload uts:T1
@@ -97,7 +101,10 @@ bad "allowed: bpc:n=1...1e7" --workload bpc:n=64
 bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=0
 bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=5,produce=1
 bad "allowed: bpc:n=1...1e7" --workload bpc:n=64,depth=5,consume=1h
-bad 'nqueens:..., bpc:...' --workload fib:40
+bad 'nqueens:..., bpc:..., fib:..., skew:..., stress:...' --workload sort:40
+bad "allowed: fib:N[,cutoff=C]" --workload fib:61
+bad "allowed: skew:LEAF,D,DEC1,DEC2" --workload skew:10000,20,1
+bad "allowed: stress:LEAF,D,DEC[,cutoff=C]" --workload stress:10000,20,0
 bad '--node-ns does not go with bpc' --workload bpc:n=6,depth=5 --node-ns 3
 bad '--node-ns needs a tree' --synthetic constant:n=9,mean=1 \
     --node-ns 3

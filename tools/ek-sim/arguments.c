@@ -22,9 +22,11 @@ static const char *mode_words(void)
 static const struct option options[] = {
     {"--workload", "TREE", AT(shared.source.tree), OPTION_TEXT,
      .help = "tasks that spawn, a tree that unfolds as they run: "
-             "uts:T1, nqueens:14,cutoff=6 or bpc:n=64,depth=50"},
+             "uts:T1, nqueens:14,cutoff=6, bpc:n=64,depth=50, fib:30, "
+             "skew:10000,44,3,1 or stress:10000,20,1"},
     {"--node-ns", "X", AT(node_ns), OPTION_NUMBER(0, 1e12),
-     .help = "time of a node of uts (60) or of a placement of nqueens (5)"},
+     .help = "time of a node of uts (60), a placement of nqueens (5), a call "
+             "of fib (1), an iteration of a leaf of skew or stress (1)"},
     {"--ahead-ns", "N", AT(ahead_ns), OPTION_INTEGER(0, EKI_SIM_AHEAD_MOST),
      .help = "simulate successive short tasks of a tree together, up to this "
              "time; 0: one by one (2000)"},

@@ -18,7 +18,8 @@ static const struct unfold_kind *const kinds[] = {
 #ifdef HAVE_UTS
     &unfold_uts,
 #endif
-    &unfold_queens, &unfold_bouncing};
+    &unfold_queens, &unfold_bouncing, &unfold_fib,
+    &unfold_skew,   &unfold_stress};
 
 /* The kind that TEXT begins with, and what follows its colon. */
 static const struct unfold_kind *find_kind(const char *text, const char **rest)

@@ -61,7 +61,8 @@ struct unfold_kind {
 };
 
 /* Those that there are; uts only with nettle. */
-extern const struct unfold_kind unfold_uts, unfold_queens, unfold_bouncing;
+extern const struct unfold_kind unfold_uts, unfold_queens, unfold_bouncing,
+    unfold_fib, unfold_skew, unfold_stress;
 
 /* A number of a tree's text. */
 struct unfold_key {
