@@ -144,8 +144,6 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
     if (victims && phase->victims)
         victims = phase->victims;
     EKI_ASSERT(!scheme || scheme->detectors & 1 << EKI_DETECTOR_COUNTING);
-    EKI_ASSERT_SLOW(scheme && scheme->unsuitable ? scheme->unsuitable(engine)
-                                                 : NULL);
     if (scheme != engine->scheme)
         engine->elsewhere = scheme && scheme->elsewhere
                                 ? eki_engine_protocol(engine, scheme->elsewhere)
@@ -250,6 +248,16 @@ void eki_engine_let_go(struct eki_engine *engine)
     atomic_fetch_sub_explicit(&engine->holds, 1, memory_order_release);
 }
 
+static void arm_scheme(struct eki_engine *engine)
+{
+    const struct eki_scheme *scheme = engine->scheme;
+    const char *why = scheme->unsuitable ? scheme->unsuitable(engine) : NULL;
+    if (why)
+        eki_engine_fail(engine, EK_ERR_ARG, why);
+    else if (!scheme->arm(engine))
+        eki_engine_fail(engine, EK_ERR_NOMEM, "no memory for lists of victims");
+}
+
 void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                       uint64_t now)
 {
@@ -306,11 +314,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
                      may_be_idle && has_nothing(engine->workers[here]));
     if (phase->kind == EKI_PHASE_PROCESS && !eki_is_held(engine))
         show_seeds(engine);
-    if (EKI_UNLIKELY(engine->scheme && engine->scheme->arm) &&
-        !engine->scheme->arm(engine))
-        eki_engine_fail(engine, EK_ERR_NOMEM,
-                        "no memory for lists of victims, or fewer "
-                        "cells in option dvs than workers on a node");
+    if (EKI_UNLIKELY(engine->scheme && engine->scheme->arm))
+        arm_scheme(engine);
     EKI_ASSERT_SLOW(eki_node_check(engine));
 }
 

@@ -119,7 +119,7 @@ struct eki_scheme {
     /* Whom a node asks, whose workers steal within it; NULL: workers ask. */
     const struct eki_seeker_ops *seeker;
     /* The phase is entered: make what the thieves of this rank need; NULL:
-     * nothing.  False: there is no memory, or the scheme does not suit. */
+     * nothing.  False: there is no memory. */
     bool (*arm)(struct eki_engine *engine);
 };
 

@@ -32,7 +32,9 @@ enum eki_dvs_class {
 };
 
 enum {
-    EKI_DVS_VICTIMS_MOST = 24 /* in three dimensions; 12 in two */
+    EKI_DVS_VICTIMS_MOST = 24, /* in three dimensions; 12 in two */
+    /* Workers of a node: the paper has up to 35, and its smaller machine 32. */
+    EKI_DVS_SUITED = 32
 };
 
 /* Victims of a worker, the first to be tried first. */

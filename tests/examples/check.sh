@@ -243,6 +243,17 @@ check_forks() {
     says skew "5489 nodes, 2745 found"
     EVENKEEL_STEAL=leapfrog run stress "$ranks" --tree stress:1000,20,2
     says stress "2047 nodes, 1024 found"
+    [ "$ranks" -gt 1 ] || {
+        EVENKEEL_STEAL=dvs EVENKEEL_WORKERS=33 run large 1 --tree fib:9 --repeat 2 \
+            2>"$folder/said"
+        [ "$(grep -c 'suits nodes of up to 32 workers' "$folder/said")" -eq 1 ] ||
+            fail 'who uses dvs on 33 workers is not told so once'
+    }
+    EVENKEEL_STEAL=dvs EVENKEEL_DVS=source=9 "$root/tools/mpirun" -n 1 \
+        "$program" --tree fib:9 >"$folder/source" 2>&1 &&
+        fail 'a source that is no worker is taken'
+    grep -q 'source of option dvs is none of the workers of a node' \
+        "$folder/source" || fail 'the wrong source is not named'
     refuses "--tree is 'fib:61'; allowed: fib:N" --tree fib:61
     refuses "--tree is 'fib'; allowed: fib:N" --tree fib
 }

@@ -251,6 +251,9 @@ run 2 --synthetic constant:n=40,mean=1e-3 --node-cores 8 --cores 8 \
 says "--dvs is 'layout=allotted,columns=2,rows=2,cell=0', 4 cells; allowed: as many as a node has workers, or more"
 run 2 $small --lifeline radix=1
 says "--lifeline is 'radix=1'; allowed: a list of graph=auto, hypercube"
+run 2 --synthetic constant:n=40,mean=1e-3 --node-cores 8 --cores 8 \
+    --steal dvs --dvs source=8
+says 'and one of these as the source'
 run 2
 says 'one of --record, --synthetic and --workload is needed'
 run 2 --synthetic lognormal:n=10

@@ -85,6 +85,12 @@ column stolen_bytes | grep -qE '^[1-9]' || fail "stolen: $(column stolen_bytes)"
 run 0 $on --workload bpc:n=10,depth=10 --steal none --csv
 column makespan_s | grep -qE '^0\.510' || fail "alone: $(column makespan_s)"
 
+# A policy that does not suit the size is said once.
+run 0 --machine this --node-cores 64 --cores 32 $queens --steal dvs
+grep -q 'suits nodes' err && fail "32 suit: $(cat err)"
+run 0 --machine this --node-cores 64 --cores 33,64 $queens --steal dvs --seeds 2
+says 'steal=dvs suits nodes of up to 32 workers, and this one has 33'
+
 # Bad input.
 bad() {
     said=$1

@@ -144,7 +144,7 @@ static bool check_policies(const struct simulation *simulation,
 }
 
 /* What --lifeline says; and --dvs, if it has cells for the workers of each
- * node. */
+ * node, and its source is one of them. */
 static ek_status read_lists(const struct run *run, struct eki_setup *setup)
 {
     const char *text = run->arguments->lifeline;
@@ -156,11 +156,14 @@ static ek_status read_lists(const struct run *run, struct eki_setup *setup)
     for (int r = 0; r < run->ranks; r++) {
         bool is_first =
             r == 0 || run->node_of_rank[r] != run->node_of_rank[r - 1];
+        bool is_last = r == run->ranks - 1 ||
+                       run->node_of_rank[r] != run->node_of_rank[r + 1];
         workers = (is_first ? 0 : workers) + run->rank_workers[r];
-        if (workers > room)
+        if (workers > room || (is_last && setup->dvs.source >= workers))
             return eki_error(EK_ERR_ARG,
                              "--dvs is '%s', %d cells; allowed: as many as a "
-                             "node has workers, or more",
+                             "node has workers, or more; and one of these as "
+                             "the source",
                              text, room);
     }
     return EK_OK;
