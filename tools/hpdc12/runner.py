@@ -88,24 +88,8 @@ class Runner:
                                 chosen.jobs + chosen.dealt}):
             if workload.program:
                 results.counts[workload] = self.count(workload)
-        todo = list(self.list_runs(chosen, results))
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            waiting = {pool.submit(self.simulate, name, arguments, trace): key
-                       for key, name, arguments, trace in todo}
-            try:
-                self.collect(waiting, results)
-            except BaseException:
-                for future in waiting:
-                    future.cancel()
-                raise
-        # In the order of the study, not that in which they ended.
-        results.dealt = {key: results.dealt[key] for key in chosen.dealt}
-        return results
-
-    def collect(self, waiting, results):
-        done = 0
-        for future in concurrent.futures.as_completed(waiting):
-            key, rows = waiting[future], future.result()
+        for key, rows in self.simulate_all(self.list_runs(chosen, results),
+                                           jobs).items():
             if isinstance(key, study.Dealt):
                 results.dealt[key] = rows
             else:
@@ -113,12 +97,26 @@ class Runner:
                 for row in rows:
                     row["iteration"] = int(row["iteration"]) - way.nulls
                 results.rows[job, way.name] = rows
-            done += 1
-            if sys.stderr.isatty():
-                print("\r%d of %d runs " % (done, len(waiting)), end="",
-                      file=sys.stderr, flush=True)
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
+        return results
+
+    def simulate_all(self, todo, jobs):
+        """Rows of all runs, by their keys; `todo`: key, name, arguments and
+        trace of each."""
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            waiting = {key: pool.submit(self.simulate, *of) for key, *of in todo}
+            try:
+                for done, future in enumerate(
+                        concurrent.futures.as_completed(waiting.values()), 1):
+                    future.result()
+                    if sys.stderr.isatty():
+                        print("\r%d of %d runs " % (done, len(waiting)),
+                              end="\n" * (done == len(waiting)),
+                              file=sys.stderr, flush=True)
+            except BaseException:
+                for future in waiting.values():
+                    future.cancel()
+                raise
+        return {key: future.result() for key, future in waiting.items()}
 
     def list_runs(self, chosen, results):
         """Key, name, arguments and trace of every run."""
