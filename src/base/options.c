@@ -397,6 +397,15 @@ static const struct eki_option table[] = {
      HELP("of steal=lifeline: the graph of nodes that wait for each other's "
           "tasks, auto: offsets up to 64 nodes, then hypercube; digits of its "
           "hypercube; and how many random nodes are asked before")},
+    {TEXT_ONLY(termination), SETTABLE,
+     CHOICE({"counting", EKI_DETECTOR_COUNTING},
+            {"francez", EKI_DETECTOR_FRANCEZ},
+            {"acknowledged", EKI_DETECTOR_ACKNOWLEDGED}),
+     SCHEDULE(termination),
+     HELP("how nodes find the end of an iteration: by counting tasks, by the "
+          "algorithm of HPDC 2012, where a thief waits for its answer, or by "
+          "acknowledging tasks; the variable takes a list of "
+          "[collection:]how[@iterations]")},
 };
 
 int eki_option_count(void)

@@ -134,6 +134,13 @@ enum eki_layout {
     EKI_LAYOUT_ALLOTTED /* ring by ring on a given grid, as in the paper */
 };
 
+/* How the end of an iteration is found between nodes. */
+enum eki_detector {
+    EKI_DETECTOR_COUNTING,    /* of tasks: two equal waves */
+    EKI_DETECTOR_FRANCEZ,     /* a node votes when its requests are answered */
+    EKI_DETECTOR_ACKNOWLEDGED /* ... when tasks that it gave have arrived */
+};
+
 #define EKI_DVS_ALLOWED                                                      \
     "a list of layout=diamond, line, grid, cube or allotted, columns=1 ... " \
     "1024, rows=1 ... 1024, cell=0 ... 1048575, source=-1 ... 65535, "       \
@@ -203,6 +210,7 @@ struct eki_options {
     int64_t steal_batch;    /* 0: half of what is shown */
     int64_t load_threshold; /* tasks */
     const char *dvs, *lifeline;
+    _Alignas(8) int termination; /* enum eki_detector */
 };
 
 /* Nanoseconds of stall_ms; 0: never. */
@@ -216,10 +224,11 @@ static inline uint64_t eki_stall_ns(const struct eki_options *options)
  * into itself: do not copy it.
  */
 struct eki_settings {
-    struct eki_options options;    /* its texts point into this object */
-    struct eki_schedule restore;   /* from EVENKEEL_RESTORE */
-    struct eki_schedule steal;     /* from EVENKEEL_STEAL */
-    struct eki_schedule timelines; /* from EVENKEEL_TIMELINE */
+    struct eki_options options;      /* its texts point into this object */
+    struct eki_schedule restore;     /* from EVENKEEL_RESTORE */
+    struct eki_schedule steal;       /* from EVENKEEL_STEAL */
+    struct eki_schedule timelines;   /* from EVENKEEL_TIMELINE */
+    struct eki_schedule termination; /* from EVENKEEL_TERMINATION */
     uint64_t environment; /* a bit per option that a variable has set */
     char name[64];
     char report[EKI_OPTION_BYTES];

@@ -41,7 +41,15 @@
     X(RELEASED_TWICE, "released-twice")   \
     X(ARRIVES_IDLE, "arrives-idle")       \
     X(OLD_GUESTS, "old-guests")           \
-    X(BATCH_ALONE, "batch-alone")
+    X(BATCH_ALONE, "batch-alone")         \
+    X(VOTES_ASKING, "votes-asking")       \
+    X(GIVES_UNASKED, "gives-unasked")     \
+    X(GIVES_UNSEEN, "gives-unseen")       \
+    X(TAKER_TELLS, "taker-tells")         \
+    X(RECEIPTS_ALONE, "receipts-alone")   \
+    X(NO_RECEIPTS, "no-receipts")         \
+    X(SUMS_ALONE, "sums-alone")           \
+    X(SUMS_AND_FLAG, "sums-and-flag")
 
 enum eki_plant {
     EKI_PLANT_NONE,

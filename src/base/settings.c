@@ -278,7 +278,7 @@ static ek_status log_level_read(void)
 }
 
 /* Entries that were for a collection; a bit each, of the first 64. */
-static _Atomic uint64_t restore_met, steal_met, timelines_met;
+static _Atomic uint64_t restore_met, steal_met, timelines_met, termination_met;
 
 /* relaxed, as all of them: the bits guard no other data. */
 static void lists_meet(const struct eki_settings *settings)
@@ -288,6 +288,8 @@ static void lists_meet(const struct eki_settings *settings)
     atomic_fetch_or_explicit(&steal_met, settings->steal.ours,
                              memory_order_relaxed);
     atomic_fetch_or_explicit(&timelines_met, settings->timelines.ours,
+                             memory_order_relaxed);
+    atomic_fetch_or_explicit(&termination_met, settings->termination.ours,
                              memory_order_relaxed);
 }
 
@@ -317,6 +319,8 @@ void eki_settings_warn_lists(void)
               atomic_load_explicit(&steal_met, memory_order_relaxed));
     list_warn(EKI_VARIABLE_PREFIX "TIMELINE",
               atomic_load_explicit(&timelines_met, memory_order_relaxed));
+    list_warn(EKI_VARIABLE_PREFIX "TERMINATION",
+              atomic_load_explicit(&termination_met, memory_order_relaxed));
 }
 
 const char *eki_settings_timeline(const struct eki_settings *settings,
@@ -418,6 +422,7 @@ void eki_settings_free(struct eki_settings *settings)
     eki_schedule_free(&settings->restore);
     eki_schedule_free(&settings->steal);
     eki_schedule_free(&settings->timelines);
+    eki_schedule_free(&settings->termination);
 }
 
 ek_status eki_settings_set(struct eki_settings *settings, const char *field,

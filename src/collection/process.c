@@ -37,6 +37,34 @@ static ek_status check_scheme(const ek_collection *tasks,
                      eki_option_choice_name("steal", (int)scheme->policy), why);
 }
 
+/* Set how nodes find the end of this iteration.  Nothing was wrong before, by
+ * STATUS, or that is what is told. */
+EKI_COLD static ek_status choose_detector(const ek_collection *tasks,
+                                          struct eki_phase *phase,
+                                          ek_status status)
+{
+    const struct eki_settings *settings = &tasks->settings;
+    int detector = eki_schedule_at(&settings->termination, tasks->iteration,
+                                   settings->options.termination);
+    const char *why = eki_scheme_undetected(phase->scheme, detector,
+                                            tasks->engine->kept != NULL);
+    if (!why && detector == EKI_DETECTOR_FRANCEZ &&
+        tasks->engine->moves.count > 0)
+        why = "a task was added for another rank, which may get it, unasked, "
+              "after its vote";
+    /* What all ranks refuse alike; they hear of that all the same. */
+    phase->detector = phase->scheme->detectors >> detector & 1
+                          ? detector
+                          : EKI_DETECTOR_COUNTING;
+    if (!why || status != EK_OK)
+        return status;
+    return eki_error(
+        EK_ERR_ARG,
+        "ek_process: termination '%s' is not for steal policy '%s' here: %s",
+        eki_option_choice_name("termination", detector),
+        eki_option_choice_name("steal", (int)phase->scheme->policy), why);
+}
+
 /* What was restored is in order, but for numbers that are to ascend. */
 static ek_status order_seeds(ek_collection *tasks, bool is_counted)
 {
@@ -143,6 +171,9 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
         phase.load = &tasks->parts.hints->told.load;
     if (status == EK_OK)
         status = prepare(tasks, phase.scheme, call == EKI_CALLED_PULL, is_bare);
+    if (EKI_UNLIKELY(tasks->settings.options.termination |
+                     tasks->settings.termination.count))
+        status = choose_detector(tasks, &phase, status);
     if (status == EK_OK)
         status =
             eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");

@@ -81,18 +81,25 @@ static void say_overruled(const ek_collection *tasks, const char *option)
 {
     static _Atomic bool is_told;
     const struct eki_settings *settings = &tasks->settings;
-    bool is_restore = strcmp(option, "restore") == 0;
-    bool is_steal = strcmp(option, "steal") == 0;
-    if (!(is_restore && settings->restore.count > 0) &&
-        !(is_steal && settings->steal.count > 0))
+    const struct list {
+        const char *option, *variable;
+        int count;
+    } lists[] = {
+        {"restore", "EVENKEEL_RESTORE", settings->restore.count},
+        {"steal", "EVENKEEL_STEAL", settings->steal.count},
+        {"termination", "EVENKEEL_TERMINATION", settings->termination.count},
+        {NULL, NULL, 0}};
+    const struct list *list = lists;
+    while (list->option && strcmp(list->option, option) != 0)
+        list++;
+    if (list->count == 0)
         return;
     if (tasks->fabric->rank == 0 && eki_is_untold(&is_told))
         eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
                 "collection",
                 "ek_set_option: option %s of '%s' counts only in iterations "
                 "that %s does not name",
-                option, settings->name,
-                is_restore ? "EVENKEEL_RESTORE" : "EVENKEEL_STEAL");
+                option, settings->name, list->variable);
 }
 
 static ek_status set_option(ek_collection *tasks, const char *option,

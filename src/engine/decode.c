@@ -184,7 +184,8 @@ static bool vote_fits(const struct eki_decode *decode,
     memcpy(&vote, message->body, sizeof vote);
     return eki_fits_one(decode, "wave", head->first, wave) &&
            eki_fits_one(decode, "votes before it", waves->has_vote[at], 0) &&
-           eki_fits(decode, "stillness", (int64_t)vote.is_still, 0, 1) &&
+           eki_fits(decode, "stillness", vote.is_still, 0, 1) &&
+           eki_fits(decode, "doubts", vote.doubts, 0, EKI_DOUBTS) &&
            fits_load(decode, &vote.load) && fits_error(decode, &vote.error);
 }
 

@@ -153,6 +153,7 @@ void eki_engine_destroy(struct eki_engine **made)
     eki_local_free(&engine->post.brought.local);
     eki_pinned_free(&engine->pinned);
     eki_free(engine->lists);
+    eki_free(engine->detect.receipts.items);
     eki_free(engine->lineup.items);
     eki_free(engine->first_local);
     eki_free(engine->workers);

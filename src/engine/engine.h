@@ -56,6 +56,25 @@ struct eki_node_counts {
     int64_t cyclic; /* ... to who was asked, too */
 };
 
+/* What a node waits for before it votes, where the end is not counted: answers
+ * to its requests, or receipts for tasks that it gave. */
+struct eki_detection {
+    bool needs_answers, needs_receipts;
+};
+
+/* One rank's part of that (detect.h); written by its server. */
+struct eki_detect {
+    const struct eki_detection *rule; /* of the phase; NULL: it is counted */
+    struct eki_queue receipts;        /* to be sent */
+    int64_t unacknowledged; /* messages for which receipts are to come */
+    /* Of who votes: what the next vote says, until it has left; whether it is
+     * one for which nothing is open; since when something has been, while the
+     * workers are idle, or 0. */
+    uint32_t doubts;
+    bool is_settled;
+    uint64_t open_since;
+};
+
 enum eki_phase_kind {
     EKI_PHASE_PROCESS,
     EKI_PHASE_RESTORE
@@ -181,6 +200,7 @@ struct eki_engine {
     bool has_guests; /* requests wait for tasks that the node shows */
     int64_t in_vain; /* requests of this phase to other nodes that have brought
                         no task */
+    struct eki_detect detect;
     struct eki_protocol refusal;
     int refusal_tells; /* enum eki_refused, to neighbors */
     int refusal_told;  /* neighbors that know of it */
@@ -232,6 +252,7 @@ void eki_engine_trace(struct eki_engine *engine, bool is_traced);
 
 struct eki_phase {
     enum eki_phase_kind kind;
+    int detector;       /* enum eki_detector, of a process of several nodes */
     uint64_t signature; /* equal on all ranks, or the phase ends in an error */
     /* Each worker gets a thread, unless eki_worker_give_up() says otherwise:
      * where nobody steals its tasks wait for it. */

@@ -183,6 +183,46 @@ static inline void eki_server_track(const struct eki_engine *engine,
 /* Store created and executed where others read them. */
 void eki_worker_store(struct ek_worker *worker);
 
+/* Add to what a rank has opened or closed (detect.h); by its server. */
+static inline void eki_detect_add(_Atomic uint64_t *word, uint64_t n)
+{
+    /* relaxed: written by this server alone.  release: pairs with the acquires
+     * in detect.c: what was opened before it was closed, and the flag. */
+    uint64_t before = atomic_load_explicit(word, memory_order_relaxed);
+    atomic_store_explicit(word, before + n, memory_order_release);
+}
+
+/* Whether a request may leave: not while the node waits for the answers to
+ * those that have, so that it can vote. */
+static inline bool eki_may_request(const struct eki_engine *engine)
+{
+    return EKI_LIKELY(!engine->detect.rule) ||
+           !eki_is_set(&engine->node->hush, engine->phase) ||
+           !eki_is_idle(eki_words_of(engine, 0), engine->phase);
+}
+/* Whether nobody may be given tasks who has not asked for any. */
+static inline bool eki_needs_asking(const struct eki_engine *engine)
+{
+    return engine->detect.rule && engine->detect.rule->needs_answers &&
+           !EKI_PLANTED(GIVES_UNASKED);
+}
+/* A request is about to leave this rank. */
+static inline void eki_request_leaves(struct eki_engine *engine)
+{
+    if (EKI_UNLIKELY(engine->detect.rule) &&
+        engine->detect.rule->needs_answers && !EKI_PLANTED(VOTES_ASKING))
+        eki_detect_add(&engine->rank_words[engine->topology->node_index].opened,
+                       1);
+}
+/* It was answered, and what came with that is enqueued; or it has not left. */
+static inline void eki_request_ends(struct eki_engine *engine)
+{
+    if (EKI_UNLIKELY(engine->detect.rule) &&
+        engine->detect.rule->needs_answers && !EKI_PLANTED(VOTES_ASKING))
+        eki_detect_add(&engine->rank_words[engine->topology->node_index].closed,
+                       1);
+}
+
 /* Slots that one message can carry. */
 static inline int64_t eki_message_slots(const struct eki_engine *engine)
 {

@@ -2,6 +2,7 @@
 /* The life cycle of a phase: entering, the arrival of threads, leaving. */
 #include "base/wait.h"
 #include "engine/away.h"
+#include "engine/detect.h"
 #include "engine/internal.h"
 
 /* In a process. */
@@ -143,7 +144,6 @@ static void set_scheme(struct eki_engine *engine, const struct eki_phase *phase)
     eki_victims_fn *victims = scheme ? scheme->victims : NULL;
     if (victims && phase->victims)
         victims = phase->victims;
-    EKI_ASSERT(!scheme || scheme->detectors & 1 << EKI_DETECTOR_COUNTING);
     if (scheme != engine->scheme)
         engine->elsewhere = scheme && scheme->elsewhere
                                 ? eki_engine_protocol(engine, scheme->elsewhere)
@@ -182,12 +182,27 @@ uint64_t eki_engine_pause_ns(const struct eki_engine *engine)
     return setup->has_pause && setup->pause_ns < ns ? setup->pause_ns : ns;
 }
 
-static void open_server(struct eki_engine *engine)
+/* Of several nodes: how the end is found. */
+static void set_detector(struct eki_engine *engine,
+                         const struct eki_phase *phase)
+{
+    EKI_ASSERT(!engine->scheme ||
+               engine->scheme->detectors >> phase->detector & 1);
+    engine->detect.rule = phase->kind == EKI_PHASE_PROCESS
+                              ? eki_detection_of(phase->detector)
+                              : NULL;
+    eki_detect_enter(engine);
+    if (engine->answered)
+        memset(engine->answered, 0, sizeof *engine->answered);
+}
+
+static void open_server(struct eki_engine *engine,
+                        const struct eki_phase *phase)
 {
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&engine->holds, 0, memory_order_relaxed);
-    if (!engine->alone && engine->answered)
-        memset(engine->answered, 0, sizeof *engine->answered);
+    if (!engine->alone)
+        set_detector(engine, phase);
     engine->exchange.across = engine->in_vain = 0;
 }
 
@@ -276,7 +291,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     engine->paced_ns = engine->process_ns;
     engine->is_open = true;
     set_scheme(engine, phase);
-    open_server(engine);
+    open_server(engine, phase);
     /* A message of the phase before did not fit: this one runs nothing, and the
      * servers make it an error. */
     bool is_refused = eki_refused(engine) != EKI_FITS;

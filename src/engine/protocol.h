@@ -95,11 +95,6 @@ struct eki_protocol {
     struct eki_engine *engine;
 };
 
-/* How the end of a phase is found; a bit of eki_scheme.detectors each. */
-enum eki_detector {
-    EKI_DETECTOR_COUNTING /* task counting, two equal waves */
-};
-
 /* How a worker without work gets some: a row of the table of steal policies
  * (protocol/schemes.c). */
 struct eki_scheme {
@@ -107,7 +102,8 @@ struct eki_scheme {
     eki_victims_fn *victims;                  /* NULL: nobody is stolen from */
     const struct eki_protocol_ops *elsewhere; /* brings work from other ranks;
                                                  NULL: none does */
-    uint32_t detectors; /* 1 << EKI_DETECTOR_...: that see its end */
+    uint32_t detectors;     /* 1 << EKI_DETECTOR_...: that see its end */
+    const char *undetected; /* why others do not; NULL: all do */
     /* Why it does not work in this job, or NULL; NULL: it always does. */
     const char *(*unsuitable)(const struct eki_engine *engine);
     /* NULL: all but what lasts EKI_HIDDEN_NS is shown. */

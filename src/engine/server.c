@@ -9,6 +9,7 @@
  * must fit (engine/channel.h) makes the phase an error.
  */
 #include "engine/decode.h"
+#include "engine/detect.h"
 #include "engine/internal.h"
 
 /* A message of this phase, for the protocol of its kind. */
@@ -23,9 +24,11 @@ static enum eki_taken take_message(struct eki_engine *engine,
     if (verb) {
         struct eki_protocol *taker =
             engine->channels[EKI_CHANNEL_OF(head->kind)];
-        return eki_fits_verb(engine, verb, message)
-                   ? taker->ops->take(taker, message, now)
-                   : EKI_REFUSED;
+        if (!eki_fits_verb(engine, verb, message))
+            return EKI_REFUSED;
+        return EKI_UNLIKELY(engine->detect.rule) && verb->has_slots
+                   ? eki_detect_take(taker, message, now)
+                   : taker->ops->take(taker, message, now);
     }
     eki_engine_refuse(engine,
                       "rank %d sent a message of kind %d (%s), which no "

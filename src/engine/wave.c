@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Termination between nodes: votes up, verdicts down, the word to stop. */
 #include "engine/decode.h"
+#include "engine/detect.h"
 #include "engine/internal.h"
 
 /* Signatures of workers that are in this phase. */
@@ -18,12 +19,15 @@ static void add_signatures(const struct eki_engine *engine,
 }
 
 /* Sums of this node; false: not all are in this phase, or not idle. */
-static bool node_vote(const struct eki_engine *engine, struct eki_vote *vote)
+static bool node_vote(struct eki_engine *engine, struct eki_vote *vote,
+                      uint64_t now)
 {
     memset(vote, 0, sizeof *vote);
     /* Before the sums: they count what was before the answers. */
     vote->is_still = eki_node_answers(engine);
-    if (!eki_node_sums(engine, &vote->executed, &vote->created))
+    if (EKI_LIKELY(!engine->detect.rule)
+            ? !eki_node_sums(engine, &vote->executed, &vote->created)
+            : !eki_detect_vote(engine, vote, now))
         return false;
     add_signatures(engine, vote);
     vote->load = eki_node_load(engine, engine->processes);
@@ -36,6 +40,7 @@ static void add_vote(struct eki_vote *sum, const struct eki_vote *vote)
     sum->created += vote->created;
     sum->executed += vote->executed;
     sum->is_still &= vote->is_still;
+    sum->doubts |= vote->doubts;
     eki_load_add(&sum->load, &vote->load);
     if (vote->signature_low < sum->signature_low)
         sum->signature_low = vote->signature_low;
@@ -133,6 +138,18 @@ static bool is_second_wave(const struct eki_waves *waves,
                                         sum->executed == waves->last_executed);
 }
 
+/* Whether the wave is the last one.  What is stopped, or void, is counted to
+ * its end: ranks that differ need not acknowledge what they get. */
+static bool is_last_wave(const struct eki_engine *engine,
+                         const struct eki_vote *sum)
+{
+    if (EKI_UNLIKELY(engine->detect.rule) &&
+        !(sum->doubts & EKI_DOUBT_STOPPED) &&
+        sum->signature_low == sum->signature_high)
+        return eki_detect_is_last(sum);
+    return sum->created == sum->executed && is_second_wave(&engine->waves, sum);
+}
+
 static void decide(struct eki_engine *engine, const struct eki_vote *sum,
                    uint64_t now)
 {
@@ -141,7 +158,7 @@ static void decide(struct eki_engine *engine, const struct eki_vote *sum,
         .wave = EKI_WAVE_AGAIN, .load = sum->load, .error = sum->error};
     if (is_stalled(engine, sum, now))
         verdict.wave = EKI_WAVE_STALLED;
-    if (sum->created == sum->executed && is_second_wave(waves, sum))
+    if (is_last_wave(engine, sum))
         verdict.wave = EKI_WAVE_DONE;
     if (sum->signature_low != sum->signature_high) {
         eki_error_init(&verdict.error, EK_ERR_ARG);
@@ -195,7 +212,7 @@ static void vote_for_node(struct eki_engine *engine, uint64_t now)
         if (!waves->has_vote[i])
             return;
     }
-    if (!may_vote_now(engine) || !node_vote(engine, &sum))
+    if (!may_vote_now(engine) || !node_vote(engine, &sum, now))
         return;
     for (int i = 0; i < waves->children; i++)
         add_vote(&sum, &waves->vote[i]);
@@ -207,6 +224,8 @@ static void vote_for_node(struct eki_engine *engine, uint64_t now)
     waves->has_vote[0] = waves->has_vote[1] = false;
     waves->voted = true;
     waves->is_turn = false;
+    if (EKI_UNLIKELY(engine->detect.rule))
+        eki_detect_voted(engine);
     if (sum.is_still)
         eki_node_call_roll(engine);
     if (waves->parent < 0)
@@ -262,6 +281,8 @@ static bool enter_waves(struct eki_protocol *protocol,
     uint64_t watch_ns = phase->kind == EKI_PHASE_PROCESS && waves->parent >= 0
                             ? protocol->engine->setup.watch_ns
                             : 0;
+    protocol->ops =
+        protocol->engine->detect.rule ? &eki_detecting_ops : &eki_waves_ops;
     waves->wave = 0;
     waves->voted = waves->forwarded = waves->is_turn = false;
     waves->across = 0;
@@ -309,6 +330,8 @@ static enum eki_taken take_from_neighbor(struct eki_protocol *protocol,
     struct eki_engine *engine = protocol->engine;
     struct eki_waves *waves = &engine->waves;
     uint64_t lost = 0;
+    if (message->head.kind == EKI_KIND_RECEIPT)
+        return eki_detect_receipt(engine, message);
     if (!eki_wave_fits(engine, message))
         return EKI_REFUSED;
     int place = place_of_child(waves, message->head.detail);
@@ -369,7 +392,8 @@ static const struct eki_verb wave_verbs[] = {
     {.name = "headway",
      .body = EKI_BODY_ITEM,
      .item_bytes = sizeof(struct eki_headway),
-     .is_no_news = true}};
+     .is_no_news = true},
+    {.name = "receipt", .body = EKI_BODY_NONE, .is_no_news = true}};
 
 const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
                                                .channel = EKI_CHANNEL_WAVES,
@@ -377,6 +401,20 @@ const struct eki_protocol_ops eki_waves_ops = {.name = "waves",
                                                .enter = enter_waves,
                                                .take = take_from_neighbor,
                                                .step = step_waves};
+
+static void step_detecting(struct eki_protocol *protocol, uint64_t now)
+{
+    eki_detect_step(protocol->engine);
+    step_waves(protocol, now);
+}
+
+/* Where the end is not counted. */
+const struct eki_protocol_ops eki_detecting_ops = {.name = "waves",
+                                                   .channel = EKI_CHANNEL_WAVES,
+                                                   EKI_VERBS(wave_verbs),
+                                                   .enter = enter_waves,
+                                                   .take = take_from_neighbor,
+                                                   .step = step_detecting};
 
 void eki_waves_open(struct eki_engine *engine)
 {

@@ -14,7 +14,8 @@
  * for all its workers, once per wave, when its children have voted and its
  * workers are idle.  The root ends the phase when created and executed are
  * equal and were the same in the wave before.  Sums of the last phase count as
- * a wave before: a phase without tasks takes one wave.
+ * a wave before: a phase without tasks takes one wave.  For the end of a
+ * process there are other rules, too (detect.h).
  */
 #ifndef EKI_ENGINE_WAVE_H
 #define EKI_ENGINE_WAVE_H
@@ -27,9 +28,18 @@ struct eki_vote {
     uint64_t created, executed;
     uint64_t signature_low, signature_high;
     /* Whether every worker has answered the roll (internal.h) anew. */
-    uint64_t is_still;
+    uint32_t is_still;
+    uint32_t doubts; /* EKI_DOUBT_..., where the end is not counted */
     struct eki_load load;
     struct eki_error error;
+};
+
+/* Why a wave is not the last one. */
+enum {
+    EKI_DOUBT_GAVE = 1,    /* tasks have left a node since its last vote */
+    EKI_DOUBT_OPEN = 2,    /* something of a node has been open for long */
+    EKI_DOUBT_STOPPED = 4, /* the phase is stopped: it is counted to its end */
+    EKI_DOUBTS = 7
 };
 
 enum eki_wave {
@@ -89,11 +99,12 @@ struct eki_waves {
 enum {
     EKI_KIND_VOTE = EKI_KIND(EKI_CHANNEL_WAVES), /* child node -> parent node;
                                                     struct eki_vote */
-    EKI_KIND_WAVE,   /* parent node -> child node; struct eki_verdict */
-    EKI_KIND_STOP,   /* to the neighbors in the tree: start no task */
-    EKI_KIND_PROBE,  /* to a neighbor in the tree: are you there? */
-    EKI_KIND_HERE,   /* to who asked: yes; first: wave, count: has voted */
-    EKI_KIND_HEADWAY /* child node -> parent node; struct eki_headway */
+    EKI_KIND_WAVE,    /* parent node -> child node; struct eki_verdict */
+    EKI_KIND_STOP,    /* to the neighbors in the tree: start no task */
+    EKI_KIND_PROBE,   /* to a neighbor in the tree: are you there? */
+    EKI_KIND_HERE,    /* to who asked: yes; first: wave, count: has voted */
+    EKI_KIND_HEADWAY, /* child node -> parent node; struct eki_headway */
+    EKI_KIND_RECEIPT  /* to who has sent tasks; first: how many messages */
 };
 
 enum {
@@ -102,6 +113,6 @@ enum {
     EKI_KIND_BREAK = EKI_KIND(EKI_CHANNEL_REFUSAL)
 };
 
-extern const struct eki_protocol_ops eki_waves_ops;
+extern const struct eki_protocol_ops eki_waves_ops, eki_detecting_ops;
 
 #endif

@@ -46,6 +46,7 @@ struct eki_node_words {
     _Alignas(EKI_LINE) _Atomic uint64_t announced;
     struct eki_error announced_error; /* before announced, both ... */
     struct eki_load load;             /* ... of the last process */
+    _Atomic uint64_t hush; /* phase: no request leaves, see detect.c */
 
     /* Written by any worker or server of the node, rarely. */
     _Alignas(EKI_LINE) _Atomic uint64_t stop[2]; /* start no task */
@@ -92,6 +93,10 @@ struct eki_rank_words {
     _Alignas(EKI_LINE) _Atomic uint64_t left; /* last phase it has left */
     struct eki_deque_shared deque; /* of its server; written by it alone */
     struct eki_errors errors;
+    /* Where the end is not counted (detect.h); written by the server.  What is,
+     * or was, open; whether tasks have left since the last vote, which who
+     * votes takes back. */
+    _Atomic uint64_t opened, closed, gave;
 
     /* What the rank does with the collection, for others to look at (look.h).
      * Written by the thread that calls; the last two by the rank's lookout. */

@@ -27,6 +27,9 @@ struct eki_exchange {
     int64_t across; /* messages to other nodes in this phase */
     /* Messages that came, or went, with more right behind them; cumulative. */
     uint64_t streamed;
+    /* Somebody wants to know of each message before it leaves; NULL: nobody. */
+    void (*posts)(void *to, const struct eki_message *message);
+    void *posts_to;
 };
 
 /* Bytes that the body of a message may have. */
@@ -74,6 +77,8 @@ static inline void eki_exchange_post(struct eki_exchange *exchange,
 {
     exchange->across +=
         exchange->topology->node_of_rank[rank] != exchange->topology->node;
+    if (EKI_UNLIKELY(exchange->posts != NULL))
+        exchange->posts(exchange->posts_to, message);
     exchange->fabric->ops->post(exchange->fabric, message, rank);
 }
 

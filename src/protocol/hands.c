@@ -139,7 +139,7 @@ static bool is_due(struct eki_hands *hands, const struct eki_phase *phase)
 {
     const struct eki_engine *engine = hands->protocol.engine;
     if (!phase->is_retained || !phase->has_threads || !engine->has_thieves ||
-        engine->is_plain)
+        engine->is_plain || eki_needs_asking(engine))
         return false;
     /* One node alone hears of no verdict. */
     struct eki_load load = phase->load ? *phase->load

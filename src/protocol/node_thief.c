@@ -172,7 +172,13 @@ static bool send_next(struct eki_node_thief *thief)
     struct eki_note note = {kinds[thief->next.approach],
                             engine->topology->lowest_rank[thief->next.node], -1,
                             -1, 0};
-    return eki_exchange_send(&engine->exchange, &note, NULL, 0, 0);
+    bool asks = thief->next.approach == EKI_APPROACH_ASK;
+    if (asks)
+        eki_request_leaves(engine);
+    bool has_left = eki_exchange_send(&engine->exchange, &note, NULL, 0, 0);
+    if (asks && !has_left)
+        eki_request_ends(engine);
+    return has_left;
 }
 
 /* Whether the node is a thief: a worker of it is idle, and may get tasks. */
@@ -191,7 +197,7 @@ static void seek_as_node(struct eki_node_thief *thief)
     bool is_waiting =
         thief->owing >= 0 && thief->now < thief->sent_at + EKI_OPEN_LEAST_NS;
     bool was_seeking = thief->is_seeking;
-    if (is_waiting)
+    if (is_waiting || !eki_may_request(engine))
         return;
     thief->is_seeking = is_thief(engine);
     if (!thief->is_seeking)
@@ -325,6 +331,9 @@ static void note_answered(struct eki_node_thief *thief,
     struct eki_engine *engine = thief->protocol.engine;
     struct eki_seeker *seeker = &thief->seeker;
     bool is_grant = head->kind == EKI_KIND_NODE_GRANT;
+    if (head->kind == EKI_KIND_NODE_DENIED ||
+        head->kind == EKI_KIND_NODE_OCCUPIED || is_grant)
+        eki_request_ends(engine);
     seeker->marks[node] &=
         (uint8_t) ~(EKI_NODE_OWES | (is_grant ? EKI_NODE_ASKED : 0));
     if (thief->owing == node) {

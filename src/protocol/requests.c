@@ -124,7 +124,9 @@ static bool send_ask(struct eki_requests *requests, int here, int ask,
         return false;
     struct eki_note note = {EKI_KIND_REQUEST, rank, engine->workers[here]->id,
                             victim, 0};
+    eki_request_leaves(engine);
     if (!eki_exchange_send(&engine->exchange, &note, NULL, 0, 0)) {
+        eki_request_ends(engine);
         requests->lacks_buffers = true;
         return false;
     }
@@ -157,7 +159,7 @@ static void send_asks(struct eki_requests *requests, uint64_t now)
      * relaxed: an ask that is not seen yet is found in a later step. */
     int asks = atomic_load_explicit(&requests->asks, memory_order_relaxed);
     for (int here = 0; asks > 0 && here < engine->topology->workers_here &&
-                       !is_patient(requests, now);
+                       !is_patient(requests, now) && eki_may_request(engine);
          here++) {
         struct eki_asker *asker = &requests->askers[here];
         /* relaxed: the word is all that is asked. */
@@ -206,6 +208,7 @@ static void note_answer(struct eki_requests *requests,
         if (engine->answered)
             eki_histogram_add(engine->answered, took);
         engine->in_vain -= is_granted;
+        eki_request_ends(engine);
     }
     note_contact(requests, head);
     eki_asker_note_answer(&requests->askers[worker->here], is_granted, sent,

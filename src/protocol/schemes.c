@@ -8,6 +8,8 @@
 #include "steal/dvs.h"
 
 #define COUNTING (1u << EKI_DETECTOR_COUNTING)
+#define ALL_DETECTORS \
+    (COUNTING | 1u << EKI_DETECTOR_FRANCEZ | 1u << EKI_DETECTOR_ACKNOWLEDGED)
 
 static const char *counter_unsuitable(const struct eki_engine *engine)
 {
@@ -84,60 +86,67 @@ static bool arm_dvs(struct eki_engine *engine)
     return true;
 }
 
-/* A row of those where a node asks, and its workers steal within it. */
-#define BY_NODE(name, how)                                            \
-    {                                                                 \
-        .policy = (name), .victims = eki_victims_node,                \
-        .elsewhere = &eki_node_thief_ops, .detectors = COUNTING,      \
-        .is_plain = true, .arm = eki_node_thief_arm, .seeker = &(how) \
+/* A row of those where a node asks, and its workers steal within it; of the
+ * first two each request is answered. */
+#define BY_NODE(name, how, seen_by, why)                                  \
+    {                                                                     \
+        .policy = (name), .victims = eki_victims_node,                    \
+        .elsewhere = &eki_node_thief_ops, .detectors = (seen_by),         \
+        .undetected = (why), .is_plain = true, .arm = eki_node_thief_arm, \
+        .seeker = &(how)                                                  \
     }
+#define BY_PATIENCE(name, how)                                     \
+    BY_NODE(name, how, COUNTING | 1u << EKI_DETECTOR_ACKNOWLEDGED, \
+            "requests that are never denied may be answered after the vote")
 
 /* One row per policy. */
 static const struct eki_scheme schemes[] = {
-    {.policy = EK_STEAL_NONE, .detectors = COUNTING},
+    {.policy = EK_STEAL_NONE, .detectors = ALL_DETECTORS},
     {.policy = EK_STEAL_RANDOM,
      .victims = eki_victims_random,
      .elsewhere = &eki_requests_ops,
-     .detectors = COUNTING},
+     .detectors = ALL_DETECTORS},
     {.policy = EK_STEAL_NEAR,
      .victims = eki_victims_near,
      .elsewhere = &eki_requests_ops,
-     .detectors = COUNTING},
+     .detectors = ALL_DETECTORS},
     {.policy = EK_STEAL_NODE,
      .victims = eki_victims_node,
-     .detectors = COUNTING},
+     .detectors = ALL_DETECTORS},
     {.policy = EK_STEAL_COUNTER,
      .elsewhere = &eki_counter_ops,
      .detectors = COUNTING,
+     .undetected = "numbers are drawn, and copies of tasks run, without a "
+                   "request that a node could wait for",
      .unsuitable = counter_unsuitable},
     {.policy = EK_STEAL_HPDC12,
      .victims = eki_victims_worker,
      .elsewhere = &eki_requests_ops,
-     .detectors = COUNTING,
+     .detectors = ALL_DETECTORS,
      .publishing = &eki_publishing_half,
      .is_plain = true},
     {.policy = EK_STEAL_HPDC12_ONE,
      .victims = eki_victims_worker,
      .elsewhere = &eki_requests_ops,
-     .detectors = COUNTING,
+     .detectors = ALL_DETECTORS,
      .publishing = &eki_publishing_half_or_one,
      .is_plain = true},
     {.policy = EK_STEAL_DVS,
      .victims = eki_victims_dvs,
-     .detectors = COUNTING,
+     .detectors = ALL_DETECTORS,
      .is_plain = true,
      .unsuitable = dvs_unsuitable,
      .arm = arm_dvs},
     {.policy = EK_STEAL_LEAPFROG,
      .victims = eki_victims_leapfrog,
-     .detectors = COUNTING,
+     .detectors = ALL_DETECTORS,
      .is_plain = true,
      .notes_thieves = true},
-    BY_NODE(EK_STEAL_LOAD, eki_seeker_load),
-    BY_NODE(EK_STEAL_LOAD_READ, eki_seeker_load_read),
-    BY_NODE(EK_STEAL_SUCCESS, eki_seeker_success),
-    BY_NODE(EK_STEAL_SUCCESS_ACYCLIC, eki_seeker_acyclic),
-    BY_NODE(EK_STEAL_LIFELINE, eki_seeker_lifeline)};
+    BY_NODE(EK_STEAL_LOAD, eki_seeker_load, ALL_DETECTORS, NULL),
+    BY_NODE(EK_STEAL_LOAD_READ, eki_seeker_load_read, ALL_DETECTORS, NULL),
+    BY_PATIENCE(EK_STEAL_SUCCESS, eki_seeker_success),
+    BY_PATIENCE(EK_STEAL_SUCCESS_ACYCLIC, eki_seeker_acyclic),
+    BY_PATIENCE(EK_STEAL_LIFELINE, eki_seeker_lifeline)};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
 {
@@ -146,6 +155,16 @@ const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
             return &schemes[i];
     }
     return &schemes[0];
+}
+
+const char *eki_scheme_undetected(const struct eki_scheme *scheme, int detector,
+                                  bool has_data)
+{
+    if (!(scheme->detectors >> detector & 1))
+        return scheme->undetected;
+    return detector == EKI_DETECTOR_FRANCEZ && has_data
+               ? "a task may go home to its data, unasked, after the vote"
+               : NULL;
 }
 
 ek_status eki_schemes_add(struct eki_engine *engine)

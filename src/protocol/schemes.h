@@ -8,6 +8,10 @@
 /* The scheme of a policy, with a chunk or without; one that does not exist
  * steals from nobody. */
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy);
+/* Why DETECTOR does not see the end of a process of SCHEME, whose tasks have
+ * data or not; NULL: it does. */
+const char *eki_scheme_undetected(const struct eki_scheme *scheme, int detector,
+                                  bool has_data);
 
 /* Add the protocols that any of the policies may need in this job.  After
  * eki_engine_create(), which the engine's destruction undoes. */

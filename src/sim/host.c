@@ -72,6 +72,7 @@ static void enter_phase(struct eki_sim *sim, struct eki_sim_rank *rank,
         .is_retained = is_retained(sim, rank),
         .is_ordered = is_ordered(sim, rank),
         .scheme = scheme,
+        .detector = iteration->detector,
         .chunk = eki_chunk_of((int)iteration->steal),
         .victims =
             sim->setup.is_sampled && scheme->elsewhere ? eki_sim_victims : NULL,

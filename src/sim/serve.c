@@ -85,6 +85,11 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     wake_told(sim, rank, ns);
     if (filled != eki_glance(&engine->node->stock_filled))
         eki_sim_wake_workers(sim, rank->topology.node);
+    /* Who votes for the node waits for what other ranks have open. */
+    if (EKI_UNLIKELY(engine->detect.rule) && !engine->waves.is_lowest)
+        eki_sim_call_server(
+            sim, &sim->ranks[sim->topology->lowest_rank[rank->topology.node]],
+            sim->now);
     if (engine->waves.forwarded && !rank->is_forwarded) {
         rank->is_forwarded = true;
         eki_sim_wake_node(sim, rank->topology.node);

@@ -35,6 +35,7 @@
 /* How an iteration is run, and how it is restored afterwards. */
 struct eki_sim_iteration {
     ek_steal_policy steal;
+    int detector; /* enum eki_detector */
     ek_on_failure_policy on_failure;
     enum eki_order order; /* ORIGINAL: everything goes home */
     bool is_balanced;     /* a rebalance moves tasks as BALANCE says */

@@ -6,6 +6,8 @@
  *     explore --seeds A-B [--profile NAME] --hash
  *     explore --replay SEED [--profile NAME] [--plant NAME]
  *
+ * with [--policy NAME] [--termination NAME], which are drawn else.
+ *
  * A failure prints the seed, what was wrong, what was drawn, and how to replay
  * it; a replay prints every event.  With --all-seen it is a failure, too, if
  * anything that should happen now and then never did.  With --hash each seed
@@ -14,6 +16,8 @@
  */
 #include "explore.h"
 #include "plants.h"
+
+#include "base/options.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -48,7 +52,8 @@ EKI_PRINTF(1, 2) static int misuse(const char *format, ...)
     vfprintf(stderr, format, values);
     va_end(values);
     fputs("\nusage: explore --seeds A-B | --replay SEED [--profile small | "
-          "large | storm | lean] [--plant NAME] [--all-seen] [--hash]\n",
+          "large | storm | lean] [--policy NAME] [--termination NAME] "
+          "[--plant NAME] [--all-seen] [--hash]\n",
           stderr);
     return 0;
 }
@@ -113,6 +118,21 @@ static int parse_profile(const char *name)
     return 2;
 }
 
+/* VALUE, as OPTION of a collection has it, holds in all iterations. */
+static int parse_fixed(const char *option, const char *value, int *fixed)
+{
+    char names[500] = "";
+    const struct eki_choice *choice = eki_option_choices(option);
+    for (; choice->name; choice++) {
+        eki_append(names, sizeof names, " %s", choice->name);
+        if (strcmp(choice->name, value) != 0)
+            continue;
+        *fixed = choice->value;
+        return 2;
+    }
+    return misuse("%s: allowed is one of%s", value, names);
+}
+
 /* One option; how many words it takes, 0: it is wrong. */
 static int parse_option(char **words)
 {
@@ -128,10 +148,17 @@ static int parse_option(char **words)
         arguments.wants_hash = true;
         return 1;
     }
-    if (!is_seeds && !is_plant && strcmp(option, "--profile") != 0)
+    bool is_policy = strcmp(option, "--policy") == 0;
+    bool is_detector = strcmp(option, "--termination") == 0;
+    if (!is_seeds && !is_plant && !is_policy && !is_detector &&
+        strcmp(option, "--profile") != 0)
         return misuse("%s: there is no such option", option);
     if (!value)
         return misuse("%s: its value is missing", option);
+    if (is_policy)
+        return parse_fixed("steal", value, &explore_fixed.policy);
+    if (is_detector)
+        return parse_fixed("termination", value, &explore_fixed.detector);
     if (is_seeds)
         return parse_seeds(option, value);
     return is_plant ? parse_plant(value) : parse_profile(value);
@@ -140,11 +167,16 @@ static int parse_option(char **words)
 /* How to see a seed again. */
 static int write_replay(char *text, size_t size, uint64_t seed)
 {
-    return snprintf(text, size, "replay: %s --profile %s%s%s --replay %llu\n",
-                    arguments.program, explore_profile_names[arguments.profile],
-                    arguments.plant ? " --plant " : "",
-                    arguments.plant ? arguments.plant : "",
-                    (unsigned long long)seed);
+    const char *policy = eki_option_choice_name("steal", explore_fixed.policy);
+    const char *detector =
+        eki_option_choice_name("termination", explore_fixed.detector);
+    return snprintf(
+        text, size, "replay: %s --profile %s%s%s%s%s%s%s --replay %llu\n",
+        arguments.program, explore_profile_names[arguments.profile],
+        policy ? " --policy " : "", policy ? policy : "",
+        detector ? " --termination " : "", detector ? detector : "",
+        arguments.plant ? " --plant " : "",
+        arguments.plant ? arguments.plant : "", (unsigned long long)seed);
 }
 
 static void print_failure(uint64_t seed)

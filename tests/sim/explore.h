@@ -181,6 +181,11 @@ struct explore_scenario {
     X(no_memory, "memory ran out")           \
     X(walks, "walks to all tasks")
 
+/* What is not drawn: policies; -1: they are. */
+extern struct explore_fixed {
+    int policy, detector;
+} explore_fixed;
+
 struct explore_seen {
 #define EXPLORE_FIELD(name, text) int64_t name;
     EXPLORE_SEEN(EXPLORE_FIELD)

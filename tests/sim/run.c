@@ -174,6 +174,10 @@ static void phase(void *context, struct eki_sim_rank *rank,
     if (phase->signature != SIGNATURE)
         phase->scheme = eki_scheme_of(
             (ek_steal_policy)explore_below(explore, EK_STEAL_LIFELINE + 1));
+    /* ... or another detector. */
+    if (!(phase->scheme->detectors >> phase->detector & 1) ||
+        (phase->signature != SIGNATURE && explore_chance(explore, 500)))
+        phase->detector = EKI_DETECTOR_COUNTING;
     member->requests[(next + 2) & 3] = (struct explore_requests){0, 0};
     for (int w = 0; w < rank->topology.workers_here; w++) {
         struct explore_actor *actor = explore_actor(explore, &rank->workers[w]);

@@ -9,6 +9,8 @@
 const char *const explore_profile_names[EXPLORE_PROFILES] = {"small", "large",
                                                              "storm", "lean"};
 
+struct explore_fixed explore_fixed = {-1, -1};
+
 int explore_profile_of(const char *name)
 {
     for (int i = 0; i < EXPLORE_PROFILES; i++) {
@@ -110,6 +112,8 @@ static void draw_policies(struct eki_random *random,
         EK_STEAL_NONE, EK_STEAL_COUNTER, EK_STEAL_HPDC12, EK_STEAL_HPDC12_ONE,
         EK_STEAL_DVS, EK_STEAL_LEAPFROG, EK_STEAL_LOAD, EK_STEAL_LOAD_READ,
         EK_STEAL_SUCCESS, EK_STEAL_SUCCESS_ACYCLIC, EK_STEAL_LIFELINE);
+    if (explore_fixed.policy >= 0)
+        plan->steal = (ek_steal_policy)explore_fixed.policy;
     if (plan->steal == EK_STEAL_COUNTER)
         plan->steal = (ek_steal_policy)eki_chunked(
             EK_STEAL_COUNTER, (int)PICK(random, 1, 1, 2, 16, 100,
@@ -223,7 +227,8 @@ static void draw_storm(struct eki_random *random,
         struct explore_iteration *iteration = &scenario->iteration[i];
         draw_iteration(random, scenario, iteration);
         if (iteration->plan.steal != EK_STEAL_HPDC12 &&
-            iteration->plan.steal != EK_STEAL_HPDC12_ONE)
+            iteration->plan.steal != EK_STEAL_HPDC12_ONE &&
+            explore_fixed.policy < 0)
             iteration->plan.steal = EK_STEAL_RANDOM;
         iteration->fault = EXPLORE_NONE;
         iteration->absent_percent = 0;
@@ -325,6 +330,28 @@ static void draw_travel(struct explore_scenario *scenario)
         scenario->iteration[draw(&random, 3)].fault = EXPLORE_NO_MEMORY;
 }
 
+/* Likewise; what does not go together with what is drawn is counted. */
+static void draw_detectors(struct explore_scenario *scenario)
+{
+    struct eki_random random;
+    eki_random_seed(&random, scenario->seed,
+                    3 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
+    for (int i = 0; i < scenario->iterations; i++) {
+        struct explore_iteration *iteration = &scenario->iteration[i];
+        enum eki_detector detector = (enum eki_detector)PICK(
+            &random, EKI_DETECTOR_COUNTING, EKI_DETECTOR_FRANCEZ,
+            EKI_DETECTOR_ACKNOWLEDGED);
+        if (explore_fixed.detector >= 0)
+            detector = (enum eki_detector)explore_fixed.detector;
+        bool is_asked = detector == EKI_DETECTOR_FRANCEZ;
+        if ((eki_scheme_of(iteration->plan.steal)->detectors >> detector & 1) &&
+            !(is_asked && scenario->travel.is_used))
+            iteration->plan.detector = detector;
+        if (iteration->plan.detector == EKI_DETECTOR_FRANCEZ)
+            iteration->departing = EKI_PLANTED(GIVES_UNASKED) ? 2 : 0;
+    }
+}
+
 static int count_nodes(const struct explore_scenario *scenario)
 {
     int last = 0;
@@ -368,6 +395,7 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
     draw_pinned(scenario);
     draw_tiles(scenario);
     draw_travel(scenario);
+    draw_detectors(scenario);
     /* A rank that has left a phase of the counter on the only node may never
      * step its server again: then nobody takes what comes late. */
     if (count_nodes(scenario) == 1)

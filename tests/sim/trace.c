@@ -102,10 +102,11 @@ static void print_iteration(const struct explore_iteration *iteration,
     const struct eki_sim_iteration *plan = &iteration->plan;
     const struct eki_balance_wish *wish = &plan->balance;
     fprintf(file,
-            "steal %d, %s failures, order %s; %s (rank %d); up to %d seeds, %d "
+            "steal %d, detector %d, %s failures, order %s; %s (rank %d); up to "
+            "%d seeds, %d "
             "ranges of %d, %d that depart, %d spawned; of 1000 %d spawn or "
             "poll up to %d times, %d fail, %d stop; %d of 100 absent",
-            plan->steal,
+            plan->steal, plan->detector,
             plan->on_failure == EK_ON_FAILURE_CONTINUE ? "goes on after"
                                                        : "cancels after",
             orders[plan->order], faults[iteration->fault],

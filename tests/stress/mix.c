@@ -133,6 +133,9 @@ static const struct choice often[OFTEN] = {
                  {"original", "retain", "centralized", "hierarchical", "auto",
                   "centralized-hpdc12", "hierarchical-hpdc12"}},
 };
+/* Tasks come unasked here, which francez does not see. */
+static const struct choice termination = {"termination",
+                                          {"counting", "acknowledged"}};
 
 static const char *draw(const struct choice *choice)
 {
@@ -593,12 +596,16 @@ static void draw_iteration(struct part *part)
                                         " stop"};
     mode = below(2) ? BOX_ADVANCE : (enum box_mode)below(BOX_STOP + 1);
     note("\n  %d%s:", (int)(part - parts), names[mode]);
+    bool is_counted = false;
     for (int i = 0; i < OFTEN; i++) {
         const char *word = draw(&often[i]);
         CHECK_OK(ek_set_option(part->tasks, often[i].option, word));
+        is_counted |= strncmp(word, "counter", 7) == 0;
         if (i == ON_FAILURE)
             part->continues = word == often[i].words[1];
     }
+    const char *word = is_counted ? "counting" : draw(&termination);
+    CHECK_OK(ek_set_option(part->tasks, termination.option, word));
 }
 
 static void iterate(struct part *part)

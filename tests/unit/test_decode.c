@@ -54,6 +54,7 @@ static const struct claim {
     {EKI_KIND_VOTE, {1, 0}, {1, 1}, sizeof(struct eki_vote), NULL},
     {EKI_KIND_WAVE, {1, 0}, {1, 1}, sizeof(struct eki_verdict), NULL},
     {EKI_KIND_HEADWAY, {1, 0}, {1, 1}, sizeof(struct eki_headway), NULL},
+    {EKI_KIND_RECEIPT, {1, 0}, {0, 0}, 0, NULL},
     {EKI_KIND_STOP, {1, 0}, {0, 0}, 0, NULL},
     {EKI_KIND_PROBE, {1, 0}, {0, 0}, 0, NULL},
     {EKI_KIND_BREAK, {1, 0}, {1, 1}, sizeof(struct eki_error), NULL},

@@ -334,7 +334,8 @@ static void set_refuses_the_rest(void)
                           "steal, on_failure, on_error, iterations_expected, "
                           "stall_ms, report, order, poll_period_us, "
                           "balance_group, balance_ppm, hpdc12, status, dvs, "
-                          "steal_batch, load_threshold, lifeline";
+                          "steal_batch, load_threshold, lifeline, "
+                          "termination";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -488,6 +489,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"steal_batch", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"load_threshold", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"lifeline", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"termination", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},

@@ -80,6 +80,9 @@ static const struct option options[] = {
     {"--timeline", "DIR", AT(timeline), OPTION_TEXT,
      .help = "write what each worker does and when, a file per rank in that "
              "folder, as EVENKEEL_TIMELINE"},
+    {"--termination", "HOW", AT(termination), OPTION_TEXT,
+     .help = "how nodes find the end: counting, francez or acknowledged, or a "
+             "schedule (counting)"},
     {"--backoff-ns", "N", AT(backoff_ns), OPTION_INTEGER(0, 1000000000),
      .help = "longest pause of a thief before it asks another node again; 0: "
              "none (as the library, up to 1 ms)"},

@@ -14,9 +14,9 @@ struct arguments {
     const char *cores;                   /* a list; NULL: one node */
     const char *rank_workers, *slowness; /* lists; NULL: all, equally fast */
     int node_cores, ranks_per_node;      /* 0: as the machine says */
-    const char *progress;
-    const char *utilization, *loads; /* files; NULL: none */
-    const char *timeline;            /* a folder; NULL: none */
+    const char *progress, *termination;  /* NULL: as the library has it */
+    const char *utilization, *loads;     /* files; NULL: none */
+    const char *timeline;                /* a folder; NULL: none */
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
     int steal_batch, load_threshold;

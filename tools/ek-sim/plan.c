@@ -6,18 +6,21 @@
 #include <string.h>
 
 bool plan_open(struct plan *plan, const struct mode *mode,
-               struct message *message)
+               const char *termination, struct message *message)
 {
     return schedule_read("restore", "--policy", mode->restore, &plan->restore,
                          message) &&
            schedule_read("steal", "--steal", mode->steal, &plan->steal,
-                         message);
+                         message) &&
+           schedule_read("termination", "--termination", termination,
+                         &plan->termination, message);
 }
 
 void plan_close(struct plan *plan)
 {
     eki_schedule_free(&plan->restore);
     eki_schedule_free(&plan->steal);
+    eki_schedule_free(&plan->termination);
 }
 
 static ek_steal_policy steal_set(const struct plan *plan, int iteration)
@@ -71,6 +74,8 @@ static void fill_iteration(const struct simulation *simulation,
             &plan->course, steal_set(plan, simulation->iteration),
             simulation->run->workload->input_bytes &&
                 simulation->run->workers > simulation->run->nodes),
+        .detector = eki_schedule_at(&plan->termination, simulation->iteration,
+                                    EKI_DETECTOR_COUNTING),
         .order = order ? (enum eki_order)word_value("order", order)
                        : EKI_ORDER_LONGEST};
     /* What begins anew as ranges is not restored. */

@@ -143,6 +143,27 @@ static bool check_policies(const struct simulation *simulation,
     return true;
 }
 
+/* Whether each policy may go with each detector. */
+static bool check_detectors(const struct simulation *simulation,
+                            struct message *message)
+{
+    const struct eki_schedule *steal = &simulation->plan.steal;
+    const struct eki_schedule *termination = &simulation->plan.termination;
+    for (int i = 0; i < steal->count * termination->count; i++) {
+        int detector = termination->entries[i % termination->count].value;
+        const struct eki_scheme *scheme = eki_scheme_of(
+            (ek_steal_policy)steal->entries[i / termination->count].value);
+        const char *why = eki_scheme_undetected(
+            scheme, detector, simulation->run->workload->input_bytes != NULL);
+        if (why)
+            return message_set(
+                message, "--termination %s is not for --steal %s here: %s",
+                eki_option_choice_name("termination", detector),
+                simulation->mode->steal, why);
+    }
+    return true;
+}
+
 /* What --lifeline says; and --dvs, if it has cells for the workers of each
  * node, and its source is one of them. */
 static ek_status read_lists(const struct run *run, struct eki_setup *setup)
@@ -304,8 +325,10 @@ int simulate(struct run *run, const struct mode *mode, struct row *rows,
                                     .rows = rows,
                                     .iteration = -(run->hints != NULL)};
     int exit_status = EXIT_BAD_INPUT;
-    if (plan_open(&simulation.plan, mode, message) &&
-        check_policies(&simulation, message))
+    if (plan_open(&simulation.plan, mode, run->arguments->termination,
+                  message) &&
+        check_policies(&simulation, message) &&
+        check_detectors(&simulation, message))
         exit_status = run_program(&simulation, message);
     plan_close(&simulation.plan);
     return exit_status;

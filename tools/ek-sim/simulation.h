@@ -14,7 +14,7 @@
 
 /* How iterations are run and restored. */
 struct plan {
-    struct eki_schedule restore, steal;
+    struct eki_schedule restore, steal, termination;
     struct eki_sim_iteration iterations[2]; /* that which runs, and the last */
     struct eki_course course;               /* of auto */
     bool is_calm; /* the last iteration, as auto has it */
@@ -56,7 +56,7 @@ static inline bool has_nulls_now(const struct simulation *simulation)
 
 /* Whether the schedules of the mode can be read; to be freed, also if not. */
 bool plan_open(struct plan *plan, const struct mode *mode,
-               struct message *message);
+               const char *termination, struct message *message);
 void plan_close(struct plan *plan);
 /* Of struct eki_sim_program: iteration I, and the restore after it. */
 const struct eki_sim_iteration *plan_iteration(void *context, int i);

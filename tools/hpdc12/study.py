@@ -91,8 +91,8 @@ def figure6(balancer, steal, first):
 
 
 # What a worker shows has slots of its own; half of its tasks must fit, which
-# is up to the runner.
-LOCKED = ("--deque", "locked")
+# is up to the runner.  The paper finds the end so.
+LOCKED = ("--deque", "locked", "--termination", "francez")
 EXECUTED = ("--order", "executed") + LOCKED
 RETAIN, ORIGINAL = ("--policy", "retain"), ("--policy", "original")
 HPDC12 = ("--steal", "hpdc12")
