@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page: which scheme when, what the papers printed, and all figures."""
 from collections import namedtuple
+from statistics import fmean
 
 from hpdc12.figures import Figure
 from hpdc12.page import table
@@ -94,7 +95,9 @@ ACROSS = TRIED + tuple(Column(*of, 0) for of in (
     ("messages of all", "messages"), ("requests in vain", "in_vain"),
     ("loads read", "loads_read"), ("victims occupied", "occupied"),
     ("requests granted", "grants")))
-FIRST = (Column("time, ms", "makespan_s", 3, 1e3),) + TRIED
+FIRST = (Column("time, ms", "makespan_s", 3, 1e3),) + TRIED + (
+    Column("first steal, mean, µs", "first_steal_s", 1, 1e6),
+    Column("latest, µs", "first_steal_most_s", 1, 1e6))
 DETECTED = (Column("time, s", "makespan_s", 3),
             Column("until the last heard, ms", "detect_s", 2, 1e3),
             Column("messages of all", "messages", 0))
@@ -146,17 +149,21 @@ def part(way, counted, of, least, most):
     return look
 
 
-def allotted(machine, tree, value):
-    """By how much dvs is faster than leapfrog, in all allotments; the most is
-    judged."""
+def allotted(machine, tree, pick, value):
+    """By how much dvs is faster than leapfrog in allotments, of which one figure
+    is judged."""
     def look(results):
         gains = [results.gain(*key, "leapfrog").mean for key in results.found
-                 if key[0] == "dvs " + machine and key[2] == "dvs" and
-                 key[1].startswith(tree + ":")]
-        return gains and ("%.1f to %.1f %%" % (min(gains), max(gains)),
-                          judge([max(gains)], value - TOLERANCE,
-                                value + TOLERANCE))
+                 if key[0].startswith("dvs " + machine) and key[2] == "dvs" and
+                 key[1].startswith(tree)]
+        return gains and ("%.1f %% (%.1f to %.1f)" % (
+            pick(gains), min(gains), max(gains)), judge(
+                [pick(gains)], value - TOLERANCE, value + TOLERANCE))
     return look
+
+
+def farthest(gains):
+    return max(gains, key=abs)
 
 
 SEARCHES = ["searches_" + count for count in ("1", "2", "3", "4", "more")]
@@ -184,13 +191,16 @@ CLAIMS = [
      faster(tree, "success:acyclic", "success", 0))
     for tree in (*study.SCALED, *study.TREES)
 ] + [
-    ("DVS 5, 6", "dvs faster than leapfrog, %s, %s" % (tree, machine), printed,
-     allotted(machine, tree, value))
-    for machine, tree, printed, value in (
-        ("8 x 4", "nqueens", "up to +51 %", 51),
-        ("8 x 6", "nqueens", "up to +55 %", 55),
-        *((machine, tree, "0 %", 0) for tree in ("fib", "skew", "stress")
+    ("DVS 5, 6", "dvs faster than leapfrog at best, %s, %s" % (tree, machine),
+     "+%d %%" % value if value else "equal",
+     allotted(machine, tree + ":", max if value else farthest, value))
+    for machine, tree, value in (
+        ("8 x 4", "nqueens", 51), ("8 x 6", "nqueens", 55),
+        *((machine, tree, 0) for tree in ("fib", "skew", "stress")
           for machine in study.INPUTS))
+] + [
+    ("DVS 5, 6", "the same, mean of all programs, there seven", "+13 %",
+     allotted("", "", fmean, 13))
 ]
 
 

@@ -54,13 +54,18 @@ FEW = {name: BETWEEN[name] for name in ("load:read", "success",
 # On one node, all without pauses.
 BASE = {"node": "--steal node --backoff-ns 0", "leapfrog": "--steal leapfrog"}
 DVS = "--steal dvs --dvs escape=%d"
-# Machines of DVS 2013: the mesh, its allotments, and inputs.
+# Machines of DVS 2013: the mesh, its allotments, and inputs.  Those of fib have
+# no cut-off there; below one of 20 calls are not stolen.
 INPUTS = {"8 x 4": ("columns=8,rows=4,cell=11", (5, 12, 20, 27),
-                    ("nqueens:13,cutoff=3",)),
+                    ("fib:40,cutoff=20", "nqueens:13,cutoff=3",
+                     "skew:10000,20,1,1", "stress:10000,20,1")),
           "8 x 6": ("columns=8,rows=6,cell=28", (5, 13, 24, 35),
-                    ("nqueens:14,cutoff=3",))}
-SMALL_INPUTS = {"8 x 4": (INPUTS["8 x 4"][0], (12, 27), ("nqueens:12,cutoff=3",))}
-ONE_NODE = "--machine this --iterations 1 --seeds 10"
+                    ("fib:42,cutoff=20", "nqueens:14,cutoff=3",
+                     "skew:10000,44,3,1", "stress:10000,44,3"))}
+SMALL_INPUTS = {"8 x 4": (INPUTS["8 x 4"][0], (12, 27), (
+    "fib:30,cutoff=10", "nqueens:12,cutoff=3", "skew:10000,20,3,1",
+    "stress:10000,10,1"))}
+ONE_NODE = "--machine this --iterations 1 --seeds 5"
 
 
 def workers(tree, count):
