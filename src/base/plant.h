@@ -48,8 +48,7 @@
     X(TAKER_TELLS, "taker-tells")         \
     X(RECEIPTS_ALONE, "receipts-alone")   \
     X(NO_RECEIPTS, "no-receipts")         \
-    X(SUMS_ALONE, "sums-alone")           \
-    X(SUMS_AND_FLAG, "sums-and-flag")
+    X(SUMS_ALONE, "sums-alone")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -53,7 +53,7 @@ const struct eki_detection *eki_detection_of(int detector)
     static const struct eki_detection planted;
     if (detector == EKI_DETECTOR_COUNTING)
         return NULL;
-    if (EKI_PLANTED(SUMS_ALONE) || EKI_PLANTED(SUMS_AND_FLAG))
+    if (EKI_PLANTED(SUMS_ALONE))
         return &planted;
     return detector == EKI_DETECTOR_FRANCEZ ? &francez : &acknowledged;
 }
@@ -255,10 +255,8 @@ void eki_detect_voted(struct eki_engine *engine)
 bool eki_detect_is_last(const struct eki_vote *sum)
 {
     /* Planted: as many tasks have come as have left, in one wave. */
-    if (EKI_PLANTED(SUMS_ALONE) ||
-        (EKI_PLANTED(SUMS_AND_FLAG) && sum->doubts == 0))
-        return sum->created == sum->executed;
-    return sum->doubts == 0;
+    return EKI_PLANTED(SUMS_ALONE) ? sum->created == sum->executed
+                                   : sum->doubts == 0;
 }
 
 /* A message of RANK was taken; there is room. */

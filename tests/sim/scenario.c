@@ -226,8 +226,8 @@ static void draw_storm(struct eki_random *random,
     for (int i = 0; i < scenario->iterations; i++) {
         struct explore_iteration *iteration = &scenario->iteration[i];
         draw_iteration(random, scenario, iteration);
-        if (iteration->plan.steal != EK_STEAL_HPDC12 &&
-            iteration->plan.steal != EK_STEAL_HPDC12_ONE &&
+        const struct eki_scheme *scheme = eki_scheme_of(iteration->plan.steal);
+        if (!(scheme->is_plain && scheme->elsewhere) &&
             explore_fixed.policy < 0)
             iteration->plan.steal = EK_STEAL_RANDOM;
         iteration->fault = EXPLORE_NONE;
