@@ -22,7 +22,7 @@ static int results[PHASES + 1][RANKS]; /* of a task of each */
 static void announce(struct eki_engine *engine)
 {
     struct eki_vote vote;
-    if (!node_vote(engine, &vote))
+    if (!node_vote(engine, &vote, 0))
         return;
     engine->waves.verdict.wave = EKI_WAVE_DONE;
     engine->waves.verdict.error.status = -(int)engine->phase;

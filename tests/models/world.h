@@ -115,6 +115,9 @@ void eki_free(void *memory)
 #include "engine/publish.c"
 #include "engine/segment.c"
 #include "engine/worker.c"
+#if NODES > 1
+#include "engine/detect.c"
+#endif
 /* Of a protocol other functions have the names of theirs. */
 #ifndef WORLD_PROTOCOL
 #include "engine/idle.c"
