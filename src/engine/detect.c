@@ -23,7 +23,9 @@
  * Who votes is the server of the lowest rank, but servers of all ranks of the
  * node set flags meanwhile.  It reads and clears each at once, when nothing is
  * open: tasks that have left by then were closed, and the flag set before.  A
- * flag that is set later counts in this vote or the next; either is right.
+ * flag may have been set since, for tasks that are on their way: so who has
+ * cleared one looks again before it votes.  One that is set after that counts
+ * in the next vote.
  */
 #include "engine/detect.h"
 
@@ -77,8 +79,8 @@ static uint64_t tasks_of_message(const struct eki_engine *engine,
 
 static void set_flag(struct eki_engine *engine)
 {
-    /* relaxed: the release of `closed` orders it. */
-    atomic_store_explicit(&words_here(engine)->gave, 1, memory_order_relaxed);
+    /* release: pairs with the acquire in take_flags(): that the tasks came. */
+    atomic_store_explicit(&words_here(engine)->gave, 1, memory_order_release);
 }
 
 /* Whether who gives tasks says so. */
@@ -166,6 +168,7 @@ static enum state look(struct eki_engine *engine, struct eki_vote *vote)
 {
     const struct eki_topology *topology = engine->topology;
     uint64_t closed = 0, opened = 0;
+    vote->executed = vote->created = 0;
     if (!sum_closed(engine, &vote->executed))
         return STATE_BUSY;
     for (int rank = 0; rank < topology->node_ranks; rank++)
@@ -188,10 +191,10 @@ static bool take_flags(struct eki_engine *engine)
 {
     uint64_t gave = 0;
     for (int rank = 0; rank < engine->topology->node_ranks; rank++)
-        /* relaxed: what is closed was read with acquire, and a flag set later
-         * counts now or in the next vote. */
+        /* acquire: pairs with the release in set_flag(): who looks again finds
+         * open what has left. */
         gave |= atomic_exchange_explicit(&engine->rank_words[rank].gave, 0,
-                                         memory_order_relaxed);
+                                         memory_order_acquire);
     return gave != 0;
 }
 
@@ -234,8 +237,12 @@ bool eki_detect_vote(struct eki_engine *engine, struct eki_vote *vote,
         detect->open_since = 0;
     if (detect->rule->needs_answers)
         set_hush(engine, state != STATE_BUSY);
+    if (detect->is_settled && take_flags(engine)) {
+        detect->doubts |= EKI_DOUBT_GAVE;
+        state = look(engine, vote);
+        detect->is_settled = state == STATE_SETTLED;
+    }
     if (detect->is_settled) {
-        detect->doubts |= take_flags(engine) ? EKI_DOUBT_GAVE : 0;
         vote->doubts = detect->doubts;
         return true;
     }
