@@ -11,6 +11,9 @@ enum {
     LEAF_MOST = 1000000000
 };
 
+/* Of all nodes: so many ns are some thirty years. */
+#define COUNTED_MOST 1e18
+
 struct form {
     const char *name;
     int numbers;
@@ -95,7 +98,9 @@ bool forks_read(const char *name, const char *text, struct forks *tree)
         tree->least = 0;
     }
     count_all(tree);
-    return tree->first > 0 && tree->second > 0;
+    const struct forks_node root = forks_root(tree);
+    return tree->first > 0 && tree->second > 0 &&
+           (double)forks_nodes(tree, &root) * tree->leaf <= COUNTED_MOST;
 }
 
 /* A step waits for the one before, so that no compiler shortens the loop. */

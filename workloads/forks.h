@@ -46,10 +46,12 @@ struct forks_node {
 bool forks_read(const char *name, const char *text, struct forks *tree);
 /* What is allowed behind the name and a colon. */
 #define FORKS_FIB "N[,cutoff=C], N from 0 to 60"
-#define FORKS_SKEW \
-    "LEAF,D,DEC1,DEC2[,cutoff=C], LEAF up to 1e9, the others up to 60"
-#define FORKS_STRESS \
-    "LEAF,D,DEC[,cutoff=C], LEAF up to 1e9, the others up to 60"
+#define FORKS_SKEW                                                            \
+    "LEAF,D,DEC1,DEC2[,cutoff=C], LEAF up to 1e9, and to 1e18 for all nodes " \
+    "together, the others up to 60"
+#define FORKS_STRESS                                                    \
+    "LEAF,D,DEC[,cutoff=C], LEAF up to 1e9, and to 1e18 for all nodes " \
+    "together, the others up to 60"
 
 static inline struct forks_node forks_root(const struct forks *tree)
 {

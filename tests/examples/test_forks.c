@@ -77,12 +77,20 @@ static void visits_meet_all_nodes(void)
 
 static void bad_texts_are_refused(void)
 {
-    static const char *const bad[][2] = {
-        {"fib", ""},         {"fib", "61"},        {"fib", "-1"},
-        {"fib", "5,"},       {"fib", "5,cutoff"},  {"fib", "5,cutoff=61"},
-        {"skew", "1,2,3"},   {"skew", "1,9,0,1"},  {"skew", "1,2,3,4,5"},
-        {"stress", "1,9,0"}, {"stress", "1,61,1"}, {"stress", "1e3,4,1"},
-        {"sort", "5"}};
+    static const char *const bad[][2] = {{"fib", ""},
+                                         {"fib", "61"},
+                                         {"fib", "-1"},
+                                         {"fib", "5,"},
+                                         {"fib", "5,cutoff"},
+                                         {"fib", "5,cutoff=61"},
+                                         {"skew", "1,2,3"},
+                                         {"skew", "1,9,0,1"},
+                                         {"skew", "1,2,3,4,5"},
+                                         {"stress", "1,9,0"},
+                                         {"stress", "1,61,1"},
+                                         {"stress", "1e3,4,1"},
+                                         {"stress", "1000000000,60,1,cutoff=3"},
+                                         {"sort", "5"}};
     struct forks tree;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!forks_read(bad[i][0], bad[i][1], &tree));
