@@ -7,22 +7,22 @@
  *                                         ASK       tasks, if you have some
  *                                         QUEUE     tasks, when you have some
  *     victim's server -> thief's server   LOAD      so much
- *                                         NONE      none
+ *                                         DENIED    none
  *                                         OCCUPIED  somebody else has asked
  *                                         QUEUED    your request lies here
- *                                         TASKS     in pieces
+ *                                         GRANT     tasks, in pieces
  *
  * Servers are those of the lowest ranks of their nodes.  A node is a thief
  * while any worker of it is idle; what it does next a seeker says (seeker.h),
  * one thing at a time: it waits for the answer to each, which QUEUED is, too.
- * Only who owes an answer for long, because its rank is in the program's own
+ * A node that owes an answer for long, because its rank is in the program's own
  * code, is left alone until it answers.  Tasks go to an idle worker of the
  * server's rank, or to whoever claims them.
  *
- * A victim gives while no worker of its own is idle.  Whom it cannot give
- * anything it denies, or lets wait: requests lie in a queue, first in, first
- * out, that is looked at in every step.  What lies there when the phase ends is
- * dropped on both sides, and messages of an older phase are.
+ * A victim gives while no worker of its own is idle.  Otherwise it denies the
+ * request, or lets it wait in a queue, first in, first out, which it looks at
+ * in every step.  At the end of a phase both sides drop the requests that wait;
+ * the engine drops messages of an older phase.
  *
  * Paper: Kumar, Murthy, Sarkar, Zheng, IA3 2016; there a thief reads loads, and
  * takes a lock, in the victim's memory.
@@ -51,8 +51,7 @@ struct eki_node_thief {
     struct eki_protocol protocol;
     struct eki_grants grants;
     /* Written by the server. */
-    bool is_open; /* this rank is the node's lowest, the scheme is one of these
-                   */
+    bool is_open; /* the rank is its node's lowest, and the scheme needs it */
     struct eki_seeker seeker;
     struct eki_queue guests; /* struct eki_guest; the oldest first */
     bool lacks_buffers;      /* as in requests.h */
@@ -85,8 +84,5 @@ extern const struct eki_protocol_ops eki_node_thief_ops;
 ek_status eki_node_thief_add(struct eki_engine *engine);
 /* The scheme is entered: make what its thief needs; false: no memory. */
 bool eki_node_thief_arm(struct eki_engine *engine);
-
-/* A broken invariant in words, or NULL; while nobody steps the engine. */
-const char *eki_node_thief_check(const struct eki_engine *engine);
 
 #endif

@@ -141,10 +141,10 @@ uint64_t eki_sim_look_of(const struct eki_sim *sim,
  * task does. */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,
                   uint64_t ns);
-/* Let all workers of a node look that wait ... */
-/* The server of the node lets nodes wait for tasks: have it stepped, where it
- * can give some. */
+/* Have the node's server stepped if requests of other nodes wait there, and it
+ * can give tasks. */
 void eki_sim_feed_guests(struct eki_sim *sim, int node);
+/* Let all workers of a node look that wait ... */
 void eki_sim_wake_workers(struct eki_sim *sim, int node);
 /* ... and whoever steps its servers. */
 void eki_sim_wake_node(struct eki_sim *sim, int node);

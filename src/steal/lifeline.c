@@ -31,5 +31,5 @@ static void told_lifeline(struct eki_seeker *seeker, int node,
         eki_seeker_begin(seeker);
 }
 
-const struct eki_seeker_ops eki_seeker_lifeline = {
-    .name = "lifeline", .choose = choose_lifeline, .told = told_lifeline};
+const struct eki_seeker_ops eki_seeker_lifeline = {.choose = choose_lifeline,
+                                                   .told = told_lifeline};

@@ -43,12 +43,7 @@ static void told_load(struct eki_seeker *seeker, int node, enum eki_reply reply,
     seeker->loads[node] = load;
 }
 
-const struct eki_seeker_ops eki_seeker_load = {.name = "load",
-                                               .choose = choose_load,
-                                               .told = told_load,
-                                               .has_loads = true};
-const struct eki_seeker_ops eki_seeker_load_read = {.name = "load:read",
-                                                    .choose = choose_read,
-                                                    .told =
-                                                        eki_seeker_note_read,
-                                                    .holds_one = true};
+const struct eki_seeker_ops eki_seeker_load = {
+    .choose = choose_load, .told = told_load, .has_loads = true};
+const struct eki_seeker_ops eki_seeker_load_read = {
+    .choose = choose_read, .told = eki_seeker_note_read, .holds_one = true};

@@ -9,11 +9,11 @@
  *     load:read   READ a random node's load;        LOAD: above the threshold,
  *                 ASK it                            or not
  *     success     READ; QUEUE, unless its request   QUEUED: ask further nodes;
- *                 lies there already                TASKS: it lies there no
- * more lifeline    ASK some random nodes; QUEUE at   likewise each lifeline;
- * then nothing
+ *                 lies there already                TASKS: begin anew
+ *     lifeline    ASK some random nodes; QUEUE at   likewise
+ *                 each lifeline; then nothing
  *
- * A node that is asked denies it (NONE, OCCUPIED) or gives tasks.  A request
+ * A node that is asked denies it (DENIED, OCCUPIED) or gives tasks.  A request
  * that is queued is never denied: it lies there until there are tasks.
  *
  * Papers: Kumar, Murthy, Sarkar, Zheng, IA3 2016 (load:read is BaselineWS,
@@ -61,7 +61,6 @@ enum eki_node_mark {
 struct eki_seeker;
 
 struct eki_seeker_ops {
-    const char *name;
     struct eki_next (*choose)(struct eki_seeker *seeker);
     /* LOAD, of tasks that NODE shows, comes with every answer. */
     void (*told)(struct eki_seeker *seeker, int node, enum eki_reply reply,

@@ -27,11 +27,9 @@ static struct eki_next choose_acyclic(struct eki_seeker *seeker)
     return choose(seeker, EKI_NODE_OWES | EKI_NODE_ASKED | EKI_NODE_WAITS);
 }
 
-const struct eki_seeker_ops eki_seeker_success = {.name = "success",
-                                                  .choose = choose_success,
+const struct eki_seeker_ops eki_seeker_success = {.choose = choose_success,
                                                   .told = eki_seeker_note_read,
                                                   .queues_first = true};
-const struct eki_seeker_ops eki_seeker_acyclic = {.name = "success:acyclic",
-                                                  .choose = choose_acyclic,
+const struct eki_seeker_ops eki_seeker_acyclic = {.choose = choose_acyclic,
                                                   .told = eki_seeker_note_read,
                                                   .queues_first = true};
