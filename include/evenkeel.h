@@ -141,7 +141,7 @@ typedef enum ek_steal_policy {
     EK_STEAL_DVS,        /**< Workers near in a mesh (DVS, 2013). */
     EK_STEAL_LEAPFROG,   /**< First who last stole from it. */
     EK_STEAL_LOAD,       /**< Nodes ask nodes that show work. */
-    EK_STEAL_LOAD_READ,  /**< The same, as printed in IA3 2016. */
+    EK_STEAL_LOAD_READ,  /**< ... once they have read so (IA3 2016). */
     EK_STEAL_SUCCESS,    /**< Requests wait until they succeed (IA3 2016). */
     EK_STEAL_SUCCESS_ACYCLIC, /**< ... and no two nodes for each other. */
     EK_STEAL_LIFELINE         /**< Some random nodes, then a few fixed ones. */
@@ -294,7 +294,7 @@ EK_API ek_status ek_add_tasks(ek_collection *tasks, ek_function function,
  * Add the tasks whose payload is an int64_t index, @p first ... @p last - 1.
  *
  * They take O(1) memory until they have run, and come in any order.
- * @retval EK_ERR_ARG  Unknown function, bad bounds, or payload_bytes below 16.
+ * @retval EK_ERR_ARG  Not 0 <= @p first <= @p last, or payload_bytes below 16.
  * @retval As ek_add_task(); so are Call and Threads.
  */
 EK_API ek_status ek_add_range(ek_collection *tasks, ek_function function,

@@ -391,7 +391,8 @@ static const struct eki_option table[] = {
           "tasks")},
     {TEXT_ONLY(load_threshold), SETTABLE, INTEGER(0, 1048576, "tasks"),
      HELP("of steal=load, load:read, success, success:acyclic: nodes that show "
-          "no more than that are not asked")},
+          "more than that are asked; load asks others, too, if it knows of "
+          "none")},
     {TEXT_ONLY(lifeline), SETTABLE,
      TEXT(lifeline, is_lifeline, EKI_LIFELINE_ALLOWED),
      HELP("of steal=lifeline: the graph of nodes that wait for each other's "

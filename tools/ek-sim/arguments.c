@@ -122,7 +122,7 @@ static const struct option options[] = {
              "is shown (0)"},
     {"--load-threshold", "N", AT(load_threshold), OPTION_INTEGER(0, 1048576),
      .help = "of --steal load, load:read, success, success:acyclic: nodes that "
-             "show no more tasks are not asked (0)"},
+             "show more tasks are asked (0)"},
     {"--lifeline", "LIST", AT(lifeline), OPTION_TEXT,
      .help = "of --steal lifeline: graph auto, hypercube (radix), xor, offsets "
              "or ring, attempts at random nodes before "
