@@ -462,6 +462,46 @@ static void departing_seeds_meet_differences(void)
     }
 }
 
+/* A detector that would end too early is refused on all ranks, which may go
+ * on. */
+static void detectors_must_suit(void)
+{
+    static const struct {
+        const char *steal, *termination, *why;
+    } bad[] = {{"success", "francez", "never denied"},
+               {"success:acyclic", "francez", "never denied"},
+               {"lifeline", "francez", "never denied"},
+               {"counter", "francez", "numbers are drawn"},
+               {"counter", "acknowledged", "numbers are drawn"}};
+    ek_function function;
+    ek_collection *tasks = make(&function);
+    add_tasks(tasks, function, 5);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        JOB_OK(ek_set_option(tasks, "steal", bad[i].steal));
+        JOB_OK(ek_set_option(tasks, "termination", bad[i].termination));
+        JOB_STATUS(ek_process(tasks, NULL), EK_ERR_ARG);
+        check_message(bad[i].why);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    }
+    CHECK_EQ_INT(atomic_load(&ran), 0);
+    /* A task that departs may come after the vote. */
+    ek_hint hint = EK_HINT_INIT;
+    hint.rank = 0;
+    JOB_OK(ek_set_option(tasks, "steal", "random"));
+    JOB_OK(ek_set_option(tasks, "termination", "francez"));
+    if (is_other())
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, &hint));
+    JOB_STATUS(ek_process(tasks, NULL), if_others(EK_ERR_ARG));
+    if (job_size > 1)
+        check_message("unasked");
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_set_option(tasks, "termination", "acknowledged"));
+    atomic_store(&ran, 0);
+    JOB_OK(ek_process(tasks, NULL));
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 5 * job_size + (job_size > 1));
+    ek_destroy(&tasks);
+}
+
 /* One rank's policy is not allowed: all hear of it, at once or by the next
  * iteration, and go on. */
 static void policy_is_bad_on_one_rank(void)
@@ -667,6 +707,7 @@ int main(int argc, char **argv)
     JOB_RUN(loops_differ);
     JOB_RUN(differences_are_mended);
     JOB_RUN(departing_seeds_meet_differences);
+    JOB_RUN(detectors_must_suit);
     JOB_RUN(policy_is_bad_on_one_rank);
     JOB_RUN(mistakes_meet);
     JOB_RUN(policies_are_checked);

@@ -251,6 +251,12 @@ run 2 --synthetic constant:n=40,mean=1e-3 --node-cores 8 --cores 8 \
 says "--dvs is 'layout=allotted,columns=2,rows=2,cell=0', 4 cells; allowed: as many as a node has workers, or more"
 run 2 $small --lifeline radix=1
 says "--lifeline is 'radix=1'; allowed: a list of graph=auto, hypercube"
+run 2 $small --steal success --termination francez
+says '--termination francez is not for --steal success here: requests that are never denied'
+run 2 $small --load-threshold 3
+says "--load-threshold has no effect where --steal is 'random'"
+run 2 $small --steal success --mode sampled
+says '--mode sampled draws victims, and thieves of --steal'
 run 2 --synthetic constant:n=40,mean=1e-3 --node-cores 8 --cores 8 \
     --steal dvs --dvs source=8
 says 'and one of these as the source'
