@@ -70,7 +70,9 @@ Beyond the sizes of the paper, on diamonds:
 END = """\
 ## The end
 
-Each core has four tasks, of 0 to 0.2 s. The last rank hears of the end after the last task.
+Each core has four tasks, of 0 to 0.2 s. After the last one it takes some time until the last rank
+hears of the end. In sampled runs the requests that fail are drawn, and no vote waits for an answer:
+what `francez` costs only exact runs tell.
 
 """
 

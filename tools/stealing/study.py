@@ -86,21 +86,24 @@ def allotments(inputs):
             for machine, (mesh, counts, trees) in inputs.items()]
 
 
-DETECTORS = {"counting": ""}
+DETECTORS = {name: "--termination " + name
+             for name in ("counting", "francez", "acknowledged")}
 
 
 def end(*jobs):
     """How the end is found on cores of machines: four tasks for each."""
-    return Series("end", "--mode sampled --iterations 1 --seeds 5", {
-        "{:,d} cores".format(cores): "--machine %s --cores %d --synthetic "
-        "uniform:n=%d,mean=0.1" % (machine, cores, 4 * cores)
-        for machine, cores in jobs}, DETECTORS)
+    return Series("end", "--iterations 1 --seeds 5", {
+        "{:,d} cores, {:s}, {:s}".format(cores, mode, steal):
+        "--machine %s --cores %d --mode %s --synthetic uniform:n=%d,mean=0.1 "
+        "--steal %s" % (machine, cores, mode, 4 * cores, steal)
+        for machine, cores, mode in jobs for steal in ("random", "hpdc12")},
+                  DETECTORS)
 
 
 def study(quick, xxl):
     if quick:
         return [Series("between", EDISON % 240, SMALL_TREES, BETWEEN),
-                *allotments(SMALL_INPUTS), end(("hopper", 2400))]
+                *allotments(SMALL_INPUTS), end(("hopper", 240, "exact"))]
     return [Series("scaled", EDISON % CORES, {**SCALED, **XXL} if xxl else SCALED,
                    FEW),
             Series("between", EDISON % CORES, TREES, BETWEEN),
@@ -109,7 +112,8 @@ def study(quick, xxl):
                    {"%d workers" % count: workers("nqueens:14,cutoff=5", count)
                     for count in (64, 256, 1024)},
                    dvs()),
-            end(("hopper", 2400), ("hopper", 38400), ("intrepid", 163840))]
+            end(("hopper", 2400, "exact"), ("hopper", 2400, "sampled"),
+                ("hopper", 38400, "sampled"), ("intrepid", 163840, "sampled"))]
 
 
 def list_runs(chosen):
