@@ -30,7 +30,6 @@ XXL = {"NQueens 18": "--workload nqueens:18,cutoff=6",
        "T3XXL": scaled("bin,b=2000,q=0.499995,m=2,r=316", 2793220501, T3WL)}
 # ... and others.
 TREES = {"T1L, fine": "--workload uts:T1L --node-ns 110 --seeds 3",
-         "T3L, fine": "--workload uts:T3L --node-ns 110 --seeds 3",
          "NQueens": "--workload nqueens:17,cutoff=6 --node-ns 37 --seeds 3",
          "BPC": "--workload bpc:n=8192,depth=300 --seeds 5"}
 SMALL_TREES = {"UTS": "--workload uts:geo,b=4,d=8,r=19,a=3 --node-ns 10000 --seeds 3",
