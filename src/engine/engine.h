@@ -197,7 +197,8 @@ struct eki_engine {
     struct eki_histogram *answered; /* how long requests of this phase took;
                                        NULL: nobody wants to know */
     struct eki_node_counts sought;  /* of this phase */
-    bool has_guests; /* requests wait for tasks that the node shows */
+    bool has_guests; /* requests wait for tasks that the node shows; for who
+                        steps it when tasks come, as a simulation does */
     int64_t in_vain; /* requests of this phase to other nodes that have brought
                         no task */
     struct eki_detect detect;

@@ -20,26 +20,6 @@ static int node_of(const struct eki_engine *engine, int rank)
     return engine->topology->node_of_rank[rank];
 }
 
-/* Whether any worker of the node has nothing to do. */
-static bool is_idle(const struct eki_engine *engine)
-{
-    for (int i = 0; i < engine->topology->node_workers; i++) {
-        if (eki_is_idle(eki_words_of(engine, i), engine->phase))
-            return true;
-    }
-    return false;
-}
-
-/* Tasks that the node offers, or that a worker of it has none. */
-static int32_t node_shows(const struct eki_node_thief *thief)
-{
-    const struct eki_engine *engine = thief->protocol.engine;
-    if (is_idle(engine))
-        return EKI_LOAD_IDLE;
-    int64_t load = eki_grants_on_offer(engine, thief->now);
-    return load < INT32_MAX ? (int32_t)load : INT32_MAX;
-}
-
 static void set_state(struct eki_node_thief *thief, enum eki_thief_state state)
 {
     /* relaxed, both: hints. */
@@ -49,100 +29,6 @@ static void set_state(struct eki_node_thief *thief, enum eki_thief_state state)
                               : UINT64_MAX,
                           memory_order_relaxed);
     atomic_store_explicit(&thief->state, (int)state, memory_order_relaxed);
-}
-
-/* A request that lies here is gone. */
-static void forget_guest(struct eki_node_thief *thief,
-                         const struct eki_guest *guest)
-{
-    int node = node_of(thief->protocol.engine, guest->request.rank);
-    thief->seeker.marks[node] &= (uint8_t)~EKI_NODE_WAITS;
-}
-
-/* Give GUEST tasks in MESSAGE, behind the rest of what the one before it gets;
- * false: there are none. */
-static bool give(struct eki_node_thief *thief, struct eki_message *message,
-                 struct eki_guest *guest)
-{
-    struct eki_engine *engine = thief->protocol.engine;
-    int node = node_of(engine, guest->request.rank);
-    if (is_idle(engine))
-        return false;
-    guest->request.worker = node_shows(thief);
-    if (eki_grants_give(&thief->grants, message, EKI_KIND_NODE_GRANT,
-                        &guest->request, thief->now) == 0)
-        return false;
-    engine->sought.grants++;
-    engine->sought.cyclic += (thief->seeker.marks[node] & EKI_NODE_ASKED) != 0;
-    forget_guest(thief, guest);
-    return true;
-}
-
-static struct eki_message *reserve(struct eki_node_thief *thief, int kind)
-{
-    struct eki_message *message = NULL;
-    if (!eki_grants_has_rest(&thief->grants) ||
-        eki_grants_send_rest(&thief->grants))
-        message = eki_exchange_reserve(&thief->protocol.engine->exchange, kind);
-    thief->lacks_buffers |= !message;
-    return message;
-}
-
-/* Answer GUEST without tasks. */
-static void reply_to(struct eki_node_thief *thief, struct eki_message *message,
-                     const struct eki_guest *guest, int kind)
-{
-    struct eki_engine *engine = thief->protocol.engine;
-    message->head.kind = (uint16_t)kind;
-    message->head.worker = node_shows(thief);
-    eki_exchange_post(&engine->exchange, message, guest->request.rank);
-}
-
-/* The first answer to a guest; false: it stays. */
-static bool greet(void *context, void *item)
-{
-    struct eki_node_thief *thief = context;
-    struct eki_guest *guest = item;
-    if (guest->waits)
-        return false;
-    struct eki_message *message = reserve(thief, EKI_KIND_NODE_LOAD);
-    if (!message)
-        return false;
-    if (guest->approach == EKI_APPROACH_READ) {
-        reply_to(thief, message, guest, EKI_KIND_NODE_LOAD);
-        return true;
-    }
-    bool must_wait = guest->is_late || (guest->approach == EKI_APPROACH_QUEUE &&
-                                        thief->seeker.ops->queues_first);
-    if (!must_wait && give(thief, message, guest))
-        return true;
-    if (guest->approach == EKI_APPROACH_ASK) {
-        reply_to(thief, message, guest,
-                 guest->is_late ? EKI_KIND_NODE_OCCUPIED
-                                : EKI_KIND_NODE_DENIED);
-        return true;
-    }
-    guest->waits = true;
-    reply_to(thief, message, guest, EKI_KIND_NODE_QUEUED);
-    return false;
-}
-
-/* Tasks for the guest that waits longest; false: it goes on. */
-static bool feed(void *context, void *item)
-{
-    struct eki_node_thief *thief = context;
-    struct eki_guest *guest = item;
-    if (!guest->waits || eki_is_stopped(thief->protocol.engine) ||
-        node_shows(thief) <= 0)
-        return false;
-    struct eki_message *message = reserve(thief, EKI_KIND_NODE_QUEUED);
-    if (!message)
-        return false;
-    if (give(thief, message, guest))
-        return true;
-    /* Somebody was faster: once more. */
-    reply_to(thief, message, guest, EKI_KIND_NODE_QUEUED);
-    return false;
 }
 
 /* What is chosen has left for NODE. */
@@ -187,7 +73,7 @@ static bool is_thief(const struct eki_engine *engine)
     /* relaxed: this server announces. */
     bool is_over = atomic_load_explicit(&engine->node->announced,
                                         memory_order_relaxed) >= engine->phase;
-    return !is_over && !eki_is_stopped(engine) && is_idle(engine);
+    return !is_over && !eki_is_stopped(engine) && eki_node_is_idle(engine);
 }
 
 /* The next thing that the seeker says. */
@@ -205,6 +91,7 @@ static void seek_as_node(struct eki_node_thief *thief)
     if (!was_seeking) {
         thief->since = thief->now;
         thief->victims = 0;
+        thief->next.approach = EKI_APPROACH_NONE;
         eki_seeker_begin(&thief->seeker);
     }
     thief->owing = -1;
@@ -225,11 +112,7 @@ static void step_node_thief(struct eki_protocol *protocol, uint64_t now)
         return;
     thief->now = now;
     thief->lacks_buffers = false;
-    if (thief->guests.count > 0)
-        eki_queue_serve_all(&thief->guests, greet, thief);
-    eki_queue_serve(&thief->guests, feed, thief);
-    if (eki_grants_has_rest(&thief->grants))
-        eki_grants_send_rest(&thief->grants);
+    eki_node_thief_serve_guests(thief);
     protocol->engine->has_guests = thief->guests.count > 0;
     seek_as_node(thief);
 }
@@ -254,39 +137,6 @@ static int sender_of(struct eki_node_thief *thief, const struct eki_head *head)
                      topology->lowest_rank[node]) &&
         eki_fits_one(&decode, "a node elsewhere", node != topology->node, true);
     return fits ? node : -1;
-}
-
-/* Whether a request of a guest is not answered yet. */
-static bool is_occupied(const struct eki_node_thief *thief)
-{
-    const struct eki_guest *guests = thief->guests.items;
-    for (int64_t i = 0; i < thief->guests.count; i++) {
-        if (guests[i].approach != EKI_APPROACH_READ)
-            return true;
-    }
-    return false;
-}
-
-static enum eki_taken take_guest(struct eki_node_thief *thief,
-                                 const struct eki_head *head, int node)
-{
-    struct eki_decode decode = eki_decode_of(thief->protocol.engine, head);
-    uint8_t *marks = &thief->seeker.marks[node];
-    struct eki_guest guest = {
-        .request = {head->source, EKI_LOAD_IDLE, -1, head->signature},
-        .approach = head->kind == EKI_KIND_NODE_READ  ? EKI_APPROACH_READ
-                    : head->kind == EKI_KIND_NODE_ASK ? EKI_APPROACH_ASK
-                                                      : EKI_APPROACH_QUEUE};
-    if (!eki_fits_one(&decode, "requests that lie here",
-                      (*marks & EKI_NODE_WAITS) != 0, 0))
-        return EKI_REFUSED;
-    guest.is_late = guest.approach == EKI_APPROACH_ASK &&
-                    thief->seeker.ops->holds_one && is_occupied(thief);
-    if (!eki_queue_add(&thief->guests, &guest))
-        return EKI_NO_MEMORY;
-    if (guest.approach == EKI_APPROACH_QUEUE)
-        *marks |= EKI_NODE_WAITS;
-    return EKI_TAKEN;
 }
 
 /* A worker of this rank that waits for tasks, or any. */
@@ -391,7 +241,7 @@ static enum eki_taken take_node_thief(struct eki_protocol *protocol,
         return EKI_REFUSED;
     thief->now = now;
     return message->head.kind < EKI_KIND_NODE_LOAD
-               ? take_guest(thief, &message->head, node)
+               ? eki_node_thief_take_guest(thief, &message->head, node)
                : take_reply(thief, message, node);
 }
 

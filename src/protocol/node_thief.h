@@ -80,6 +80,14 @@ enum {
 
 extern const struct eki_protocol_ops eki_node_thief_ops;
 
+/* Whether any worker of the node has nothing to do. */
+bool eki_node_is_idle(const struct eki_engine *engine);
+/* NODE asks this one, by a message of this HEAD. */
+enum eki_taken eki_node_thief_take_guest(struct eki_node_thief *thief,
+                                         const struct eki_head *head, int node);
+/* Answer who has asked, as far as there are tasks and buffers. */
+void eki_node_thief_serve_guests(struct eki_node_thief *thief);
+
 /* For a job of several nodes. */
 ek_status eki_node_thief_add(struct eki_engine *engine);
 /* The scheme is entered: make what its thief needs; false: no memory. */

@@ -18,10 +18,10 @@ enum {
 static const struct {
     const char *name;
     uint64_t seed;
-} rare[] = {{"created-first", 1100},
-            {"mixed-pass", 48100},
-            {"twice-added", 2500},
-            {"no-finish", 1000},
+} rare[] = {{"mixed-pass", 1600},
+            {"votes-asking", 3300},
+            {"gives-unasked", 12200},
+            {"no-receipts", 3000},
             {"arrives-idle", 204500}};
 
 static struct explore explore;

@@ -23,8 +23,8 @@ def scaled(tree, nodes, printed):
 
 
 # Those that have the paper's work for each worker, ...
-SCALED = {"T1L": scaled("T1L", 102181082, T1WL) + " --seeds 3",
-          "T3L": scaled("T3L", 111345631, T3WL) + " --seeds 3"}
+SCALED = {"T1L": scaled("T1L", 102181082, T1WL) + " --seeds 1",
+          "T3L": scaled("T3L", 111345631, T3WL) + " --seeds 1"}
 XXL = {"NQueens 18": "--workload nqueens:18,cutoff=6",
        "T1XXL": scaled("geo,b=4,d=15,r=19,a=3", 4230646601, T1WL),
        "T3XXL": scaled("bin,b=2000,q=0.499995,m=2,r=316", 2793220501, T3WL)}
