@@ -2,7 +2,7 @@
 /*
  * What the files of this module share: collective.c (blocking calls), mpi.c
  * (messages), locker.c (long ones), hosts.c (nodes), piece.c (their memory),
- * set.c (life).
+ * export.c (memory of a rank that others change), set.c (life).
  *
  * A set is what all fabrics over one communicator of the program share: a
  * duplicate, found again by an attribute.  Fabrics that have the same nodes
@@ -225,6 +225,9 @@ void eki_mpi_free_nodes(struct eki_mpi_nodes *nodes, bool is_running);
 /* piece.c: as eki_fabric_mpi_share(), of NODES; PIECE says how many bytes. */
 ek_status eki_mpi_share(struct eki_mpi_nodes *nodes, ek_status status,
                         struct eki_node_memory *piece);
+/* Whether NEED bytes are free where MPI puts windows; the message names the
+ * mount and the remedy. */
+ek_status eki_mpi_check_mount(uint64_t need);
 /* Free the windows of a node, collective; unless IS_RUNNING, only what
  * this rank knows of them. */
 void eki_mpi_free_windows(struct eki_mpi_nodes *nodes, bool is_running);

@@ -48,11 +48,11 @@ static uint64_t window_need(const struct eki_mpi_nodes *nodes,
 }
 
 /*
- * Whether NEED bytes are free where MPI puts windows.  Without this check
+ * Without this check
  * Open MPI 4.1 fails on the lowest rank and leaves the others waiting, and
  * MPICH dies of SIGBUS.
  */
-static ek_status check_mount(uint64_t need)
+ek_status eki_mpi_check_mount(uint64_t need)
 {
     const char *given = getenv("OMPI_MCA_osc_sm_backing_directory");
     bool is_given = given && given[0];
@@ -162,8 +162,8 @@ static ek_status prepare_piece(const struct eki_mpi_nodes *nodes,
         /* All nodes of the host are about to do the same. */
         int on_host =
             (nodes->set->host_size + nodes->node_size - 1) / nodes->node_size;
-        EKI_TRY(check_mount((end - window->touched) * window->page_bytes *
-                            (uint64_t)on_host));
+        EKI_TRY(eki_mpi_check_mount((end - window->touched) *
+                                    window->page_bytes * (uint64_t)on_host));
         window->touched = end;
     }
     zero_share(nodes, piece);
@@ -235,10 +235,11 @@ static ek_status choose_size(const struct eki_mpi_nodes *nodes,
     }
     EKI_TRY(EKI_MPI(MPI_Allreduce, MPI_IN_PLACE, need, 2, MPI_UINT64_T, MPI_SUM,
                     nodes->set->host));
-    if (need[1] == 0 || (*bytes > least && check_mount(need[0]) == EK_OK))
+    if (need[1] == 0 ||
+        (*bytes > least && eki_mpi_check_mount(need[0]) == EK_OK))
         return EK_OK;
     *bytes = least;
-    return check_mount(need[1]);
+    return eki_mpi_check_mount(need[1]);
 }
 
 /* What this rank knows of a window for PIECE, of as many bytes as the lowest
