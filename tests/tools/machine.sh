@@ -50,6 +50,18 @@ says 'go alone'
 run 2 1 tasks --check half.machine
 says '--check needs machine'
 
+# One-sided operations, which take two ranks.
+run 0 2 machine --rma --repetitions 2
+for key in rma_ns rma_byte_ns atomic_ns; do
+    grep -qE "^$key [0-9.]+ ns$" out || fail "rma, $key: $(cat out)"
+done
+[ "$(grep -c '^# \(get\|put\) ' out)" -eq 14 ] || fail "rma: $(cat out)"
+grep -q '^# passive targets are ' out || fail "rma: $(cat out)"
+run 2 1 machine --rma
+says '--rma needs two ranks or more: mpirun'
+run 2 1 tasks --rma
+says '--rma needs machine'
+
 # What cannot be is refused, on a machine as in a file.
 for line in 'latency 1 ns' 'task 0 ns' 'bandwidth 90000 GB/s' 'poll 1 s'; do
     printf 'like this\n%s\n' "$line" >strange.machine

@@ -37,6 +37,7 @@ struct bench {
                            more and more, or 1 */
     const char *check;  /* machine file to check, or NULL */
     const char *like;   /* preset for what machine does not measure */
+    bool rma;           /* machine: one-sided operations alone */
     int busy_ms;        /* that the task of a target takes, of tiles */
 };
 
@@ -197,6 +198,8 @@ void bench_collections(const struct bench *bench);
 void bench_plan(const struct bench *bench);
 void bench_doctor(const struct bench *bench);
 void bench_machine(const struct bench *bench);
+/* What machine measures of one-sided operations; two ranks or more. */
+void bench_rma(const struct bench *bench);
 /* Print what the machine file says; false, with a message: nothing. */
 bool bench_machine_check(const struct bench *bench);
 

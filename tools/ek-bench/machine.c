@@ -113,6 +113,10 @@ static void keep_messages(struct measured *measured)
 void bench_machine(const struct bench *bench)
 {
     struct measured measured = {.is_one_host = true};
+    if (bench->rma) {
+        bench_rma(bench);
+        return;
+    }
     MPI_Comm both = bench_both(bench);
     eki_machine_preset(bench->like, &measured.machine);
     snprintf(measured.machine.name, sizeof measured.machine.name, "mine");

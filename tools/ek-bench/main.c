@@ -84,6 +84,8 @@ static const struct option options[] = {
      .help = "machine: only read this file, and print it"},
     {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),
      .help = "machine: preset for figures that cannot be measured (this)"},
+    {"--rma", NULL, AT(bench.rma), OPTION_FLAG,
+     .help = "machine: only one-sided operations between two ranks or more"},
     {"--json", NULL, AT(bench.json), OPTION_FLAG,
      .help = "one JSON object per case"},
 };
@@ -143,6 +145,8 @@ static bool check_cases(void *context, struct message *message)
                            list_cases(true, words));
     if (arguments->bench.check && !has_machine)
         return message_set(message, "--check needs machine");
+    if (arguments->bench.rma && !has_machine)
+        return message_set(message, "--rma needs machine");
     if (alone > 0 && chosen > 1)
         return message_set(message, "machine and doctor go alone");
     return true;
@@ -198,6 +202,11 @@ static int run(void *context)
     bench->cpus = affinity.cpus;
     if (bench->check)
         return bench_machine_check(bench) ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (bench->rma && bench->size < 2) {
+        bench_note(bench, "--rma needs two ranks or more: mpirun --bind-to "
+                          "none -n 2 ek-bench machine --rma");
+        return EXIT_BAD_INPUT;
+    }
     bench_timing_start();
     if (arguments->has_summary)
         bench_summary(bench);
