@@ -233,9 +233,11 @@ static bool stand_in(struct ek_worker *worker, struct ek_worker *absent,
         eki_worker_cancel(absent, &worker->counts);
     else if (take_half(worker, absent))
         return true;
-    /* Where lists name the victims, maybe nobody else looks there. */
+    /* Where lists name the victims, maybe nobody else looks there; nor does who
+     * waits until a request may leave, after a vote. */
     else if (EKI_UNLIKELY(worker->engine->scheme &&
-                          worker->engine->scheme->arm) &&
+                          (worker->engine->scheme->arm ||
+                           eki_needs_asking(worker->engine))) &&
              shows_tasks(worker, absent->local_number, now) &&
              may_claim(worker) && claim(worker, absent->local_number, now))
         return true;

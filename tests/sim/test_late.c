@@ -20,6 +20,7 @@ struct job {
     int ranks, iterations;
     int nodes[WORKERS_MOST], workers[WORKERS_MOST];
     ek_steal_policy steal;
+    enum eki_detector detector;
     int late_ms[WORKERS_MOST]; /* ranks */
     int late_thread;           /* a worker, -1: none; by THREAD_MS */
     int thread_ms;
@@ -141,7 +142,8 @@ static void open_run(struct run *run, const struct job *job)
     setup.nodes = job->nodes;
     memset(run, 0, sizeof *run);
     run->job = job;
-    run->plan = (struct eki_sim_iteration){.steal = job->steal};
+    run->plan = (struct eki_sim_iteration){.steal = job->steal,
+                                           .detector = job->detector};
     CHECK_OK(eki_sim_create(&setup, &run->sim));
     CHECK_EQ_INT(eki_sim_run(run->sim, 20000000), EKI_SIM_END_OVER);
     eki_sim_destroy(&run->sim);
@@ -295,6 +297,27 @@ static void late_thread_is_stolen_from(void)
         CHECK_EQ_INT(run.ran[i][0], 20);
 }
 
+/* ... though the only worker that is there waits for an answer, and no request
+ * leaves its node before it has voted. */
+static void late_thread_does_not_hold_up_a_vote(void)
+{
+    static const struct job job = {.ranks = 2,
+                                   .iterations = 2,
+                                   .nodes = {0, 1},
+                                   .workers = {6, 2},
+                                   .steal = EK_STEAL_HPDC12,
+                                   .detector = EKI_DETECTOR_FRANCEZ,
+                                   .late_thread = 7,
+                                   .thread_ms = 1000,
+                                   .tasks = {50, 50, 50, 50, 50, 50, 0, 10},
+                                   .ms = {20, 20, 20, 20, 20, 20, 0, 20}};
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "a late thread, francez");
+    for (int i = 0; i < job.iterations; i++)
+        CHECK(run.ran_before[i][6] > 30);
+}
+
 int main(void)
 {
     RUN(late_rank_does_not_hide_its_node);
@@ -303,5 +326,6 @@ int main(void)
     RUN(answers_do_not_wait_behind_long_tasks);
     RUN(late_thread_finds_its_tasks);
     RUN(late_thread_is_stolen_from);
+    RUN(late_thread_does_not_hold_up_a_vote);
     return check_result();
 }
