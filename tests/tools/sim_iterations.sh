@@ -76,6 +76,13 @@ says "--backoff-ns has no effect where --steal is 'hpdc12', whose thieves do not
 run 2 $thieves --backoff-ns -1
 says "--backoff-ns is '-1'; allowed: an integer from 0 to 1000000000"
 
+# The end is found in each iteration by its own detector.
+ends="--synthetic constant:n=40,mean=1e-3 --node-cores 4 --cores 8 --iterations 2
+    --steal success@0"
+run 0 $ends --termination acknowledged@0,francez@1
+run 2 $ends --termination francez@0
+says '--termination francez is not for --steal success@0 here'
+
 # Data of tasks: 40 of 1 MB go to another node at 5 GB/s, to another rank of the
 # node at 2 GB/s, to workers of the rank at once.
 data='--synthetic constant:n=100,mean=0.01 --machine hopper --cores 4 --csv

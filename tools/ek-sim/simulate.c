@@ -143,16 +143,16 @@ static bool check_policies(const struct simulation *simulation,
     return true;
 }
 
-/* Whether each policy may go with each detector. */
+/* Whether the policy of each iteration may go with its detector. */
 static bool check_detectors(const struct simulation *simulation,
                             struct message *message)
 {
     const struct eki_schedule *steal = &simulation->plan.steal;
     const struct eki_schedule *termination = &simulation->plan.termination;
-    for (int i = 0; i < steal->count * termination->count; i++) {
-        int detector = termination->entries[i % termination->count].value;
+    for (int i = 0; i < simulation->run->arguments->iterations; i++) {
+        int detector = eki_schedule_at(termination, i, EKI_DETECTOR_COUNTING);
         const struct eki_scheme *scheme = eki_scheme_of(
-            (ek_steal_policy)steal->entries[i / termination->count].value);
+            (ek_steal_policy)eki_schedule_at(steal, i, (int)EK_STEAL_RANDOM));
         const char *why = eki_scheme_undetected(
             scheme, detector, simulation->run->workload->input_bytes != NULL);
         if (why)
