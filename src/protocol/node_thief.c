@@ -299,10 +299,14 @@ static void tell_node_thief(const struct eki_protocol *protocol, uint64_t now,
                             uint64_t waited, char *text, size_t bytes)
 {
     const struct eki_node_thief *thief = const_thief(protocol);
-    if (thief->owing >= 0 && eki_ns_since(thief->sent_at, now) >= waited)
-        eki_append(text, bytes, ", node %d owes an answer", thief->owing);
+    int owing = 0;
+    for (int i = 0; thief->is_open && i < protocol->engine->topology->nodes;
+         i++)
+        owing += (thief->seeker.marks[i] & EKI_NODE_OWES) != 0;
+    if (owing > 0 && eki_ns_since(thief->sent_at, now) >= waited)
+        eki_append(text, bytes, ", %d nodes that owe an answer", owing);
     if (thief->guests.count > 0)
-        eki_append(text, bytes, ", requests of %lld nodes lie here",
+        eki_append(text, bytes, ", requests of %lld nodes that want tasks",
                    (long long)thief->guests.count);
 }
 

@@ -314,6 +314,25 @@ static void answer_that_is_not_owed_is_refused(struct lone *lone)
     CHECK(lone_refuses(lone));
 }
 
+/* However long ago: after a while it asks others, and no more when all do. */
+static void nodes_that_do_not_answer_are_told(struct lone *lone)
+{
+    const struct eki_protocol *thief;
+    char text[200] = "";
+    begin_with(lone, EK_STEAL_LOAD, 0);
+    thief = &thief_of_lone(lone)->protocol;
+    for (int i = 1; i < NODES; i++) {
+        sends(lone, EKI_KIND_NODE_ASK);
+        lone->now += EKI_OPEN_LEAST_NS;
+    }
+    sends_nothing(lone);
+    thief->ops->tell(thief, lone->now, 1000000000, text, sizeof text);
+    CHECK(text[0] == '\0');
+    thief->ops->tell(thief, lone->now + 1000000000, 1000000000, text,
+                     sizeof text);
+    CHECK(strcmp(text, ", 3 nodes that owe an answer") == 0);
+}
+
 int main(void)
 {
     RUN_LONE(load_is_read_before_a_node_is_asked);
@@ -332,5 +351,6 @@ int main(void)
     RUN_LONE(unasked_tasks_are_refused);
     RUN_LONE(second_request_of_a_node_is_refused);
     RUN_LONE(answer_that_is_not_owed_is_refused);
+    RUN_LONE(nodes_that_do_not_answer_are_told);
     return check_result();
 }
