@@ -3,10 +3,21 @@
 #include "engine/decode.h"
 #include "protocol/node_thief.h"
 
+/* Whether a worker is of this rank, and without a thread. */
+static bool has_no_thread(const struct eki_engine *engine, int local)
+{
+    int here = local - engine->topology->node_first;
+    /* relaxed: a hint. */
+    return here >= 0 && here < engine->topology->workers_here &&
+           atomic_load_explicit(&engine->workers[here]->presence,
+                                memory_order_relaxed) != EKI_PRESENT;
+}
+
 bool eki_node_is_idle(const struct eki_engine *engine)
 {
     for (int i = 0; i < engine->topology->node_workers; i++) {
-        if (eki_is_idle(eki_words_of(engine, i), engine->phase))
+        if (eki_is_idle(eki_words_of(engine, i), engine->phase) &&
+            !has_no_thread(engine, i))
             return true;
     }
     return false;

@@ -318,6 +318,25 @@ static void late_thread_does_not_hold_up_a_vote(void)
         CHECK(run.ran_before[i][6] > 30);
 }
 
+/* A node whose only idle worker has no thread is no thief, and gives. */
+static void late_thread_does_not_hold_up_thieves(void)
+{
+    static const struct job job = {.ranks = 2,
+                                   .iterations = 2,
+                                   .nodes = {0, 1},
+                                   .workers = {2, 2},
+                                   .steal = EK_STEAL_LOAD,
+                                   .late_thread = 3,
+                                   .thread_ms = 1000,
+                                   .tasks = {0, 0, 200},
+                                   .ms = {0, 0, 10}};
+    struct run run;
+    open_run(&run, &job);
+    print(&run, "a late thread on the node of the tasks, load");
+    for (int i = 0; i < job.iterations; i++)
+        CHECK(run.ran_before[i][2] < 75);
+}
+
 int main(void)
 {
     RUN(late_rank_does_not_hide_its_node);
@@ -327,5 +346,6 @@ int main(void)
     RUN(late_thread_finds_its_tasks);
     RUN(late_thread_is_stolen_from);
     RUN(late_thread_does_not_hold_up_a_vote);
+    RUN(late_thread_does_not_hold_up_thieves);
     return check_result();
 }
