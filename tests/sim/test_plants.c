@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every planted bug is found, each in storms of schedules; hangs and livelocks
+ * Every planted bug is found, most in storms of schedules; hangs and livelocks
  * as a deadline of virtual time that is missed.
  */
 #include "explore.h"
@@ -14,36 +14,39 @@ enum {
     SEEDS_MOST = 300000
 };
 
-/* Few schedules show these: the seeds to begin with. */
-static const struct {
+/* Few schedules show these: the profile, and the seed to begin with. */
+static const struct rare {
     const char *name;
+    enum explore_profile profile;
     uint64_t seed;
-} rare[] = {{"mixed-pass", 1600},
-            {"votes-asking", 3300},
-            {"gives-unasked", 12200},
-            {"no-receipts", 3000},
-            {"arrives-idle", 204500}};
+} rare[] = {{"mixed-pass", EXPLORE_STORM, 1600},
+            {"votes-asking", EXPLORE_STORM, 3300},
+            {"gives-unasked", EXPLORE_STORM, 12200},
+            {"no-receipts", EXPLORE_STORM, 3000},
+            {"arrives-idle", EXPLORE_LEAN, 12990}};
 
 static struct explore explore;
 static struct explore_scenario scenario;
 
-static uint64_t first_seed(const char *name)
+/* Where to begin; others show in storms soon. */
+static struct rare begin_of(const char *name)
 {
     for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
         if (strcmp(name, rare[i].name) == 0)
-            return rare[i].seed;
+            return rare[i];
     }
-    return 1;
+    return (struct rare){name, EXPLORE_STORM, 1};
 }
 
 static void every_planted_bug_is_found(void)
 {
     for (int i = 0; plant_name(i); i++) {
-        uint64_t seed = first_seed(plant_name(i));
+        struct rare begin = begin_of(plant_name(i));
+        uint64_t seed = begin.seed;
         bool passes = true;
         CHECK(plant(plant_name(i)));
         for (; passes && seed <= SEEDS_MOST; seed++) {
-            explore_draw(seed, EXPLORE_STORM, &scenario);
+            explore_draw(seed, begin.profile, &scenario);
             passes = explore_run(&explore, &scenario);
         }
         printf("     %-16s seed %6llu: %s\n", plant_name(i),
