@@ -62,7 +62,7 @@ holds "$(value $at-plb-12 4 efficiency) > $(value $at-plb-12 3 efficiency) + 0.0
 grep -q '^| HF-Be64, Hopper 240 | as printed | 83\.[0-9 .±]* | 8[78]\.' \
     "$out/first.md" || fail 'iteration 0'
 
-grep -q 'HF-Be64, Hopper 960 (23\.1 tasks a core): 78\..* / 99\..* %\.$' \
+grep -q 'HF-Be64, Hopper 960 (23\.1 tasks a core): 77\..* / 99\..* %\.$' \
     "$out/first.md" || fail 'few tasks'
 
 # The rise: as printed, retention gains with each of four iterations, to the
@@ -76,7 +76,7 @@ rise=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 10.8865 9348.66
 10.2564 7865.94
 9.22425 5697.62
-9.22425 5695.96" ] || fail "the rise: $rise"
+9.2241 5695.66" ] || fail "the rise: $rise"
 # Who writes the digits anew must still see a rise.
 echo "$rise" | awk 'NR > 1 && NR < 5 && $1 >= last { exit 1 } { last = $1 }' ||
     fail "no rise: $rise"
