@@ -123,8 +123,8 @@ def runs(results, name, columns):
 def faster(point, way, than, value):
     """By how much a way is faster than another."""
     def look(results):
-        gains = [results.gain(*key, than) for key in results.found
-                 if key[1:] == (point, way)]
+        gains = [gain for key in results.found if key[1:] == (point, way)
+                 for gain in [results.gain(*key, than)] if gain]
         return gains and (gains[0].text(1) + " %", judge(
             [gains[0].mean], value - TOLERANCE, value + TOLERANCE))
     return look
