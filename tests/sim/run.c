@@ -268,6 +268,28 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
         explore_check_followed(explore, rank);
 }
 
+/* Options that no draw has: one would move all others. */
+static struct eki_setup engine_of(const struct explore_scenario *scenario)
+{
+    return (struct eki_setup){
+        .deque = scenario->deque,
+        .buffer_slots = scenario->buffer_slots,
+        .payload_bytes = scenario->payload_bytes,
+        .has_homes = scenario->travel.may_follow,
+        .seed = scenario->seed,
+        .has_counter = true,
+        .check_words = scenario->check_words,
+        .watch_ns = scenario->check_words == 3 ? 300000 : 0,
+        .lines_up = scenario->seed % 2 == 0,
+        .steal_batch = (int64_t)(scenario->seed / 2 % 3),
+        .load_threshold = scenario->seed / 6 % 4 == 3,
+        .lifeline = {.graph = (int)(scenario->seed % 5),
+                     .radix = 2 + (int64_t)(scenario->seed % 3),
+                     .attempts = (int64_t)(scenario->seed % 4)},
+        /* For some messages to travel in. */
+        .hold_ns = 10 * (scenario->law.message + scenario->law.server)};
+}
+
 static void set_up(struct explore *explore,
                    const struct explore_scenario *scenario)
 {
@@ -306,24 +328,7 @@ static void set_up(struct explore *explore,
         .ranks = scenario->ranks,
         .workers = scenario->workers,
         .nodes = scenario->nodes,
-        .engine = {.deque = scenario->deque,
-                   .buffer_slots = scenario->buffer_slots,
-                   .payload_bytes = scenario->payload_bytes,
-                   .has_homes = scenario->travel.may_follow,
-                   .seed = scenario->seed,
-                   .has_counter = true,
-                   .check_words = scenario->check_words,
-                   /* No draw of its own, which would move all others. */
-                   .watch_ns = scenario->check_words == 3 ? 300000 : 0,
-                   .lines_up = scenario->seed % 2 == 0,
-                   .steal_batch = (int64_t)(scenario->seed / 2 % 3),
-                   .load_threshold = scenario->seed / 6 % 4 == 3,
-                   .lifeline = {.graph = (int)(scenario->seed % 5),
-                                .radix = 2 + (int64_t)(scenario->seed % 3),
-                                .attempts = (int64_t)(scenario->seed % 4)},
-                   /* For some messages to travel in. */
-                   .hold_ns =
-                       10 * (scenario->law.message + scenario->law.server)},
+        .engine = engine_of(scenario),
         .functions = EXPLORE_FUNCTIONS,
         .has_tiles = scenario->tiling.stores > 0,
         .has_data = scenario->travel.is_used,
