@@ -31,7 +31,7 @@ static void set_state(struct eki_node_thief *thief, enum eki_thief_state state)
     atomic_store_explicit(&thief->state, (int)state, memory_order_relaxed);
 }
 
-/* What is chosen has left for NODE. */
+/* What was chosen has left. */
 static void note_sent(struct eki_node_thief *thief)
 {
     struct eki_engine *engine = thief->protocol.engine;

@@ -59,10 +59,9 @@ static bool give(struct eki_node_thief *thief, struct eki_message *message,
 {
     struct eki_engine *engine = thief->protocol.engine;
     int node = node_of_guest(thief, guest);
-    if (eki_node_is_idle(engine))
-        return false;
     guest->request.worker = node_shows(thief);
-    if (eki_grants_give(&thief->grants, message, EKI_KIND_NODE_GRANT,
+    if (guest->request.worker == EKI_LOAD_IDLE ||
+        eki_grants_give(&thief->grants, message, EKI_KIND_NODE_GRANT,
                         &guest->request, thief->now) == 0)
         return false;
     engine->sought.grants++;
