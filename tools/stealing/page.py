@@ -38,7 +38,8 @@ SCALED = """\
 512 nodes of Edison with 23 workers and a server each, as in the paper. Its trees T1WL and T3WL have
 270,751,679,750 and 157,063,495,159 nodes, which nobody can unfold here. T1L and T3L stand for them.
 Their nodes take as much longer as they are fewer: each worker has the paper's work at {NODE_NS} ns a
-node, in tasks that are 2,650 and 1,410 times as long. `--xxl` adds trees of 4.2 and 2.8 billion
+node, in tasks that are 2,650 and 1,410 times as long. NQueens has 17 queens, and placements that
+take as much longer as the paper's 18 queens have more. `--xxl` adds trees of 4.2 and 2.8 billion
 nodes, whose tasks are 64 and 56 times as long, and the paper's 18 queens.
 
 """
@@ -47,8 +48,7 @@ BETWEEN = """\
 ## More trees between nodes
 
 The same machine. Nodes of "T1L, fine" take the true {NODE_NS} ns, but each worker has a millisecond of
-work: most wait for their first task. NQueens has 17 queens, and placements that take as much longer
-as the paper's 18 queens have more. BPC is that of ICPP 2021. "Half" and all without a batch give
+work: most wait for their first task. BPC is that of ICPP 2021. "Half" and all without a batch give
 half of what the victim shows.
 
 """
