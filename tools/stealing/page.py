@@ -68,6 +68,16 @@ Beyond the sizes of the paper, on diamonds:
 
 """
 
+ONE_SIDED = """\
+## One-sided: ICPP 2021
+
+Each process is a worker, as in the paper, and each steal is one between nodes. `sws` and `sdc` are
+its two protocols; `random` asks by messages, which a worker answers between its tasks. T1L stands
+for the paper's tree as above. The machine is another one than the paper's, with published figures
+for its network. Steal and search times are those of a worker.
+
+"""
+
 END = """\
 ## The end
 
@@ -86,6 +96,8 @@ SCHEMES = {
     "success": "requests that never fail",
     "success:acyclic": "the same without cycles",
     "lifeline": "few messages while there is no work",
+    "sws": "where passive targets are passive",
+    "sdc": "to compare with Scioto",
     "node": "one node",
     "leapfrog": "one node, to compare with WOOL",
     "dvs": "up to 35 workers of one node, to compare with DVS",
@@ -101,6 +113,10 @@ ACROSS = TRIED + tuple(Column(*of, 0) for of in (
 FIRST = (Column("time, ms", "makespan_s", 3, 1e3),) + TRIED + (
     Column("first steal, mean, µs", "first_steal_s", 1, 1e6),
     Column("latest, µs", "first_steal_most_s", 1, 1e6))
+STOLEN = (Column("time, s", "makespan_s", 4),
+          Column("% of ideal", "efficiency", 2, 100),
+          Column("steal time, ms", "stealing_s", 3, 1e3),
+          Column("search time, ms", "search_s", 3, 1e3)) + TRIED[1:]
 DETECTED = (Column("time, s", "makespan_s", 3),
             Column("until the last heard, ms", "detect_s", 2, 1e3),
             Column("messages of all", "messages", 0))
@@ -165,6 +181,43 @@ def allotted(machine, tree, pick, value):
     return look
 
 
+def times_more(tree, way, than, column, least, most):
+    """How many times more seconds a way takes, on all numbers of ranks."""
+    def look(results):
+        found = [results.figure(*key, column).mean /
+                 results.figure(*key[:2], than, column).mean
+                 for key in results.found
+                 if key[0] == "one-sided" and key[1].startswith(tree) and
+                 key[2] == way and (*key[:2], than) in results.found]
+        return found and ("%.2f to %.2f times" % (min(found), max(found)),
+                          judge(found, least, most))
+    return look
+
+
+def spread(way, tree, most):
+    """Range of the times of ten seeds, % of their mean."""
+    def look(results):
+        found = [100 * (max(times) - min(times)) / fmean(times)
+                 for key in results.found
+                 if key[0] == "one-sided" and key[1].startswith(tree) and
+                 key[2] == way
+                 for times in [results.values(*key, "makespan_s")]
+                 if len(times) >= 10]
+        return found and ("%.2f %%" % max(found), judge(found, 0, most))
+    return look
+
+
+def growth(way, tree, least, most):
+    """Steal time on the most ranks, by that on the fewest."""
+    def look(results):
+        found = [results.figure(*key, "stealing_s").mean for key in results.found
+                 if key[0] == "one-sided" and key[1].startswith(tree) and
+                 key[2] == way]
+        return found[1:] and ("%.1f times" % (found[-1] / found[0]), judge(
+            [found[-1] / found[0]], least, most))
+    return look
+
+
 def farthest(gains):
     return max(gains, key=abs)
 
@@ -203,6 +256,19 @@ CLAIMS = [
 ] + [
     ("DVS 5, 6", "the same, mean of all programs, there seven", "+13 %",
      allotted("", "", fmean, 13))
+] + [
+    ("ICPP 7a", "time of sdc / that of sws, BPC", "nearly equal",
+     times_more("BPC", "sdc", "sws", "makespan_s", 0.985, 1.015)),
+    ("ICPP 8a", "time of sdc / that of sws, UTS", "about 1.09",
+     times_more("T1L", "sdc", "sws", "makespan_s", 1.075, 1.105)),
+    ("ICPP 8b", "steal time of sdc / that of sws, UTS", "3 to 4",
+     times_more("T1L", "sdc", "sws", "stealing_s", 3, 4)),
+    ("ICPP 7b", "steal time of sws, BPC, most ranks / fewest", "flat",
+     growth("sws", "BPC, depth 300", 0.5, 2)),
+    ("ICPP 7b", "steal time of sdc, BPC, most ranks / fewest", "rises",
+     growth("sdc", "BPC, depth 300", 2, 1e9)),
+    ("ICPP 7d", "range of ten times, BPC", "0.2 % or less",
+     spread("sws", "BPC", 0.2))
 ]
 
 
@@ -245,5 +311,7 @@ def write(results, is_quick):
         DVS_WORDS, *(runs(results, name, FIRST)
                      for name in of if name.startswith("dvs ")),
         WIDE * ("wide" in of), runs(results, "wide", FIRST),
+        ONE_SIDED * ("one-sided" in of), runs(results, "one-sided", STOLEN),
+        runs(results, "one-sided, others", STOLEN),
         END, runs(results, "end", DETECTED)]
     return "".join(parts).rstrip("\n") + "\n"

@@ -85,6 +85,33 @@ def allotments(inputs):
             for machine, (mesh, counts, trees) in inputs.items()]
 
 
+# ICPP 2021: each process is a worker, and each steal is one between nodes.
+RANKS = "--machine ib-edr --node-cores 1 --progress polling --mode exact --iterations 1"
+# Seeds on the most ranks, and on fewer.
+ONE_SIDED = {"BPC, depth 300": ("--workload bpc:n=8192,depth=300", 3, 3),
+             "BPC, depth 500": ("--workload bpc:n=8192,depth=500", 1, 1),
+             "T1L": (scaled("T1L", 102181082, T1WL), 1, 1)}
+SMALL_ONE_SIDED = {
+    "BPC": ("--workload bpc:n=200,depth=20", 3, 2),
+    "UTS": ("--workload uts:geo,b=4,d=8,r=19,a=3 --node-ns 10000", 3, 2)}
+WAYS = {"sdc": "--steal sdc", "sws": "--steal sws"}
+OTHERS = {"sws, one epoch": "--steal sws --sws epochs=1",
+          "sws, never looks": "--steal sws --sws damping=0",
+          "random": "--steal random"}
+
+
+def one_sided(trees, most, fewer):
+    def on(ranks, seeds):
+        return {"%s, %s ranks" % (tree, format(ranks, ",d")):
+                "%s --cores %d --seeds %d" % (of[0], ranks, of[seeds])
+                for tree, of in trees.items()}
+    points = {}
+    for ranks in fewer:
+        points.update(on(ranks, 2))
+    return [Series("one-sided", RANKS, {**points, **on(most, 1)}, WAYS),
+            Series("one-sided, others", RANKS, on(fewer[-1], 2), OTHERS)]
+
+
 DETECTORS = {name: "--termination " + name
              for name in ("counting", "francez", "acknowledged")}
 
@@ -102,7 +129,8 @@ def end(*jobs):
 def study(quick, xxl):
     if quick:
         return [Series("between", EDISON % 240, SMALL_TREES, BETWEEN),
-                *allotments(SMALL_INPUTS), end(("hopper", 240, "exact"))]
+                *allotments(SMALL_INPUTS), *one_sided(SMALL_ONE_SIDED, 96, (24,)),
+                end(("hopper", 240, "exact"))]
     return [Series("scaled", EDISON % CORES, {**SCALED, **XXL} if xxl else SCALED,
                    FEW),
             Series("between", EDISON % CORES, TREES, BETWEEN),
@@ -111,6 +139,7 @@ def study(quick, xxl):
                    {"%d workers" % count: workers("nqueens:14,cutoff=5", count)
                     for count in (64, 256, 1024)},
                    dvs()),
+            *one_sided(ONE_SIDED, 2112, (48, 384)),
             end(("hopper", 2400, "exact"), ("hopper", 2400, "sampled"),
                 ("hopper", 38400, "sampled"), ("intrepid", 163840, "sampled"))]
 
@@ -134,6 +163,11 @@ class Results:
         return [float(row[column]) for row in self.found[series, point, way]]
 
     def figure(self, series, point, way, column):
+        """Of all seeds; the share of a time as seconds, with its name in _s."""
+        if column in ("stealing_s", "search_s"):
+            return Figure([share * time for share, time in zip(*(
+                self.values(series, point, way, name)
+                for name in (column[:-2], "makespan_s")))])
         return Figure(self.values(series, point, way, column))
 
     def gain(self, series, point, way, than):
