@@ -4,7 +4,7 @@
  *
  * Every operation has a request, which MPI_Test() completes: nobody waits in a
  * flush, which would wait for all operations on that rank.  Words are changed
- * by MPI_Rget_accumulate() on one word: MPI_Fetch_and_op() has no request, and
+ * by MPI_Rget_accumulate(): MPI_Fetch_and_op() has no request, and
  * MPI_Compare_and_swap() of 8 bytes crashes in Open MPI 4.1 (#7027).  A get is
  * done with its request.  A put has only left by then: it is flushed.
  *
@@ -26,7 +26,8 @@ struct eki_mpi_ticket {
     MPI_Request request; /* MPI_REQUEST_NULL: the ticket is free */
     enum eki_rma_kind kind;
     int rank;
-    uint64_t value, before;
+    int words;
+    uint64_t value, before[EKI_RMA_WORDS];
 };
 
 struct eki_mpi_rma {
@@ -48,16 +49,24 @@ static bool is_of_word(enum eki_rma_kind kind)
     return kind < EKI_RMA_GET;
 }
 
+static size_t words_of(const struct eki_rma_operation *operation)
+{
+    return operation->kind == EKI_RMA_READ && operation->words > 0
+               ? operation->words
+               : 1;
+}
+
 static ek_status check_operation(const struct eki_rma *rma,
                                  const struct eki_rma_operation *operation)
 {
     bool is_word = is_of_word(operation->kind);
     size_t room = is_word ? rma->words : rma->bytes;
-    size_t bytes = is_word ? 1 : operation->bytes;
+    size_t bytes = is_word ? words_of(operation) : operation->bytes;
+    int most = is_word ? EKI_RMA_WORDS : INT_MAX;
     if (operation->rank < 0 || operation->rank >= rma->fabric->size)
         return eki_error(EK_ERR_ARG, "rank %d, expected 0 ... %d",
                          operation->rank, rma->fabric->size - 1);
-    if (bytes > INT_MAX || operation->at > room || bytes > room - operation->at)
+    if (bytes > (size_t)most || operation->at > room || bytes > room - operation->at)
         return eki_error(EK_ERR_ARG,
                          "%s %zu and %zu more of rank %d, which exports %zu",
                          is_word ? "word" : "byte", operation->at, bytes - 1,
@@ -71,10 +80,11 @@ static int start_of_word(struct eki_mpi_rma *rma, struct eki_mpi_ticket *ticket,
     MPI_Op op = ticket->kind == EKI_RMA_ADD       ? MPI_SUM
                 : ticket->kind == EKI_RMA_REPLACE ? MPI_REPLACE
                                                   : MPI_NO_OP;
-    return MPI_Rget_accumulate(&ticket->value, 1, MPI_UINT64_T, &ticket->before,
-                               1, MPI_UINT64_T, ticket->rank,
-                               (MPI_Aint)(EKI_LINE + at * sizeof(uint64_t)), 1,
-                               MPI_UINT64_T, op, rma->window, &ticket->request);
+    return MPI_Rget_accumulate(&ticket->value, 1, MPI_UINT64_T, ticket->before,
+                               ticket->words, MPI_UINT64_T, ticket->rank,
+                               (MPI_Aint)(EKI_LINE + at * sizeof(uint64_t)),
+                               ticket->words, MPI_UINT64_T, op, rma->window,
+                               &ticket->request);
 }
 
 static int start_of_data(struct eki_mpi_rma *rma, struct eki_mpi_ticket *ticket,
@@ -105,6 +115,7 @@ static ek_status export_start(struct eki_rma *base,
     started->kind = operation->kind;
     started->rank = operation->rank;
     started->value = operation->value;
+    started->words = (int)words_of(operation);
     int code = is_of_word(started->kind)
                    ? start_of_word(rma, started, operation->at)
                    : start_of_data(rma, started, operation);
@@ -127,8 +138,9 @@ static bool export_test(struct eki_rma *base, int number, uint64_t *before)
         return true;
     if (!is_done)
         return false;
-    if (before)
-        *before = ticket->before;
+    if (before && is_of_word(ticket->kind))
+        memcpy(before, ticket->before,
+               (size_t)ticket->words * sizeof *before);
     rma->free[rma->free_count++] = number;
     return true;
 }

@@ -27,7 +27,7 @@
 enum eki_rma_kind {
     EKI_RMA_ADD,     /* to a word */
     EKI_RMA_REPLACE, /* a word */
-    EKI_RMA_READ,    /* a word */
+    EKI_RMA_READ,    /* words that lie side by side, each by itself */
     EKI_RMA_GET,     /* data; ... */
     EKI_RMA_PUT      /* ... no one may change it meanwhile */
 };
@@ -39,7 +39,10 @@ struct eki_rma_operation {
     uint64_t value; /* what is added, or replaces */
     void *memory;   /* GET writes and PUT reads it, until it is done */
     size_t bytes;   /* of MEMORY */
+    size_t words;   /* READ reads so many, EKI_RMA_WORDS at most; 0: one */
 };
+
+#define EKI_RMA_WORDS 32
 
 struct eki_rma;
 
@@ -48,9 +51,9 @@ struct eki_rma_ops {
      * be.  EK_ERR_ARG: it is outside of what is exported. */
     ek_status (*start)(struct eki_rma *rma,
                        const struct eki_rma_operation *operation, int *ticket);
-    /* Whether the operation of TICKET is done: the ticket is free, and *BEFORE
-     * is what the word was; NULL: nobody asks.  Also true when the fabric has
-     * failed.  Never waits for a target, but one: a PUT that has left waits
+    /* Whether the operation of TICKET is done: the ticket is free, and BEFORE
+     * has what the words were; NULL: nobody asks.  Also true when the fabric
+     * has failed.  Never waits for a target, but one: a PUT that has left waits
      * until it has arrived, so it is for where passive targets are passive. */
     bool (*test)(struct eki_rma *rma, int ticket, uint64_t *before);
     /* Part stores and loads of the own data from operations on words. */

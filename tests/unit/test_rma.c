@@ -100,6 +100,13 @@ static void operations_do_what_they_say(void)
         CHECK_EQ_INT(word(EKI_RMA_ADD, to, 4, UINT64_MAX), high);
         CHECK_EQ_INT(word(EKI_RMA_REPLACE, to, 4, 7), high - 1);
         CHECK_EQ_INT(word(EKI_RMA_READ, to, 4, 9), 7);
+        CHECK_EQ_INT(word(EKI_RMA_REPLACE, to, 2, 5), 0);
+        const struct eki_rma_operation read = {
+            EKI_RMA_READ, .rank = to, .at = 2, .words = 3};
+        uint64_t before[3] = {9, 9, 9};
+        CHECK_OK(eki_rma_do(rma, &read, before));
+        CHECK(before[0] == 5 && before[1] == 0 && before[2] == 7);
+        CHECK_EQ_INT(word(EKI_RMA_REPLACE, to, 2, 0), 5);
         CHECK_EQ_INT(word(EKI_RMA_REPLACE, to, 4, 0), 7);
         for (int i = 0; i < BYTES; i++)
             sent[i] = pattern(rank, step, i);
@@ -197,6 +204,10 @@ static void what_is_outside_never_comes_to_mpi(void)
     refused(&operation, "word 5 and 0 more of rank 0, which exports 5");
     operation.at = SIZE_MAX;
     refused(&operation, "word ");
+    operation = (struct eki_rma_operation){EKI_RMA_READ, .at = 3, .words = 3};
+    refused(&operation, "word 3 and 2 more of rank 0, which exports 5");
+    operation.words = EKI_RMA_WORDS + 1;
+    refused(&operation, "word 3 and 32 more");
     operation = (struct eki_rma_operation){EKI_RMA_GET, 0, .at = 1,
                                            .memory = memory, .bytes = BYTES};
     refused(&operation, "byte 1 and 19999 more of rank 0, which exports 20000");
