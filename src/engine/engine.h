@@ -32,6 +32,7 @@
 #include "engine/words.h"
 #include "engine/worker.h"
 #include "exchange/tickets.h"
+#include "fabric/rma.h"
 #include "wire/wire.h"
 
 #include <evenkeel_task.h>
@@ -122,6 +123,8 @@ struct eki_setup {
     int64_t load_threshold;    /* who shows no more than that is not asked */
     struct eki_dvs_option dvs; /* of steal=dvs */
     struct eki_lifeline_option lifeline; /* of steal=lifeline */
+    struct eki_rma *rma; /* exported memory, for steal=sws and sdc, of as much
+                            as protocol/one_sided.h says; NULL: none */
 };
 
 /* Many members: it is what the files of the engine share, ordered by writer. */
