@@ -144,7 +144,9 @@ typedef enum ek_steal_policy {
     EK_STEAL_LOAD_READ,  /**< ... once they have read so (IA3 2016). */
     EK_STEAL_SUCCESS,    /**< Requests wait until they succeed (IA3 2016). */
     EK_STEAL_SUCCESS_ACYCLIC, /**< ... and no two nodes for each other. */
-    EK_STEAL_LIFELINE         /**< Some random nodes, then a few fixed ones. */
+    EK_STEAL_LIFELINE,        /**< Some random nodes, then a few fixed ones. */
+    EK_STEAL_SWS, /**< By an addition in a victim's memory (ICPP 2021). */
+    EK_STEAL_SDC  /**< By a lock in a victim's memory. */
 } ek_steal_policy;
 
 /** Who sends and receives messages between nodes. */
@@ -170,10 +172,8 @@ typedef enum ek_on_failure_policy {
 typedef struct ek_worker_hooks ek_worker_hooks;
 
 /**
- * Options of a collection; begin with EK_OPTIONS_INIT.
- *
- * 0 or NULL means the default, named last.  Variables (EVENKEEL_WORKERS, ...)
- * win over the program.  Options without a field: options.md, ek_options_set().
+ * Options of a collection; begin with EK_OPTIONS_INIT.  0 or NULL means the
+ * default, named last.  Variables (EVENKEEL_WORKERS, ...) win over the program.
  */
 typedef struct ek_options {
     size_t struct_bytes;             /**< Set by EK_OPTIONS_INIT. */

@@ -35,7 +35,8 @@ const struct eki_options eki_option_defaults = {
     .hints = "0",
     .timeline = "0",
     .dvs = "layout=diamond,columns=8,rows=4,cell=11,source=-1,escape=0",
-    .lifeline = "graph=auto,radix=4,attempts=4"};
+    .lifeline = "graph=auto,radix=4,attempts=4",
+    .sws = "epochs=2,damping=1"};
 
 static bool is_collection(const char *text)
 {
@@ -143,6 +144,18 @@ static const struct eki_field lifeline_fields[] = {
      .min = 0,
      .max = 64}};
 
+static const struct eki_field sws_fields[] = {
+    {.name = "epochs",
+     .offset = offsetof(struct eki_sws_option, epochs),
+     .type = EKI_FIELD_INTEGER,
+     .min = 1,
+     .max = 2},
+    {.name = "damping",
+     .offset = offsetof(struct eki_sws_option, damping),
+     .type = EKI_FIELD_INTEGER,
+     .min = 0,
+     .max = 1000000}};
+
 /* The parts of an option that is a list of NAME=VALUE, as fields of a struct.
  */
 struct parts {
@@ -205,6 +218,13 @@ bool eki_lifeline_read(const char *text, struct eki_lifeline_option *option)
            parts_read(parts, text, option);
 }
 
+bool eki_sws_read(const char *text, struct eki_sws_option *option)
+{
+    const struct parts *parts = PARTS(sws_fields);
+    return parts_read(parts, eki_option_defaults.sws, option) &&
+           parts_read(parts, text, option);
+}
+
 static bool is_dvs(const char *text)
 {
     struct eki_dvs_option option;
@@ -215,6 +235,12 @@ static bool is_lifeline(const char *text)
 {
     struct eki_lifeline_option option;
     return eki_lifeline_read(text, &option);
+}
+
+static bool is_sws(const char *text)
+{
+    struct eki_sws_option option;
+    return eki_sws_read(text, &option);
 }
 
 static bool is_hpdc12(const char *text)
@@ -285,7 +311,8 @@ static const struct eki_option table[] = {
             {"load", EK_STEAL_LOAD}, {"load:read", EK_STEAL_LOAD_READ},
             {"success", EK_STEAL_SUCCESS},
             {"success:acyclic", EK_STEAL_SUCCESS_ACYCLIC},
-            {"lifeline", EK_STEAL_LIFELINE}),
+            {"lifeline", EK_STEAL_LIFELINE}, {"sws", EK_STEAL_SWS},
+            {"sdc", EK_STEAL_SDC}),
      SCHEDULE(steal),
      HELP("whom a worker without work asks; counter:N deals N tasks at a time, "
           "counter:guided as what is left tells, to a node; the variable takes "
@@ -407,6 +434,10 @@ static const struct eki_option table[] = {
           "algorithm of HPDC 2012, where a thief waits for its answer, or by "
           "acknowledging tasks; the variable takes a list of "
           "[collection:]how[@iterations]")},
+    {TEXT_ONLY(sws), AGREED, TEXT(sws, is_sws, EKI_SWS_ALLOWED),
+     HELP("of steal=sws: publications of a rank of which tasks may be on their "
+          "way, and attempts in vain after which a thief reads before it adds, "
+          "0: it never does")},
 };
 
 int eki_option_count(void)

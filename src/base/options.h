@@ -168,6 +168,16 @@ enum eki_graph {
     "32, attempts=0 ... 64"
 bool eki_lifeline_read(const char *text, struct eki_lifeline_option *option);
 
+/* What the option sws says. */
+struct eki_sws_option {
+    int64_t epochs;  /* in which tasks may be being copied */
+    int64_t damping; /* attempts in vain before a thief looks; 0: it never does
+                      */
+};
+
+#define EKI_SWS_ALLOWED "a list of epochs=1 or 2, damping=0 ... 1000000"
+bool eki_sws_read(const char *text, struct eki_sws_option *option);
+
 #define EKI_HPDC12_ALLOWED                                                \
     "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
     "or gather=core"
@@ -211,6 +221,7 @@ struct eki_options {
     int64_t load_threshold; /* tasks */
     const char *dvs, *lifeline;
     _Alignas(8) int termination; /* enum eki_detector */
+    _Alignas(8) const char *sws;
 };
 
 /* Nanoseconds of stall_ms; 0: never. */
@@ -238,6 +249,7 @@ struct eki_settings {
     char hpdc12[128];
     char dvs[128];
     char lifeline[128];
+    char sws[128];
 };
 
 /* Where the timeline of ITERATION goes; NULL: there is none. */

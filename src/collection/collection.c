@@ -99,6 +99,7 @@ void eki_collection_tell_lists(const struct eki_options *options,
 {
     eki_dvs_read(options->dvs, &setup->dvs);
     eki_lifeline_read(options->lifeline, &setup->lifeline);
+    eki_sws_read(options->sws, &setup->sws);
 }
 
 static struct eki_setup setup_of(const ek_collection *tasks)
@@ -193,6 +194,7 @@ static ek_status make_shared_parts(ek_collection *tasks, struct talk *talk,
     for (int r = 0; r < (*fabric)->size; r++)
         talk->workers[r] = talk->staff[r].workers;
     EKI_TRY(eki_collection_share(tasks, talk->workers, setup));
+    EKI_TRY(eki_collection_export(tasks, setup));
     EKI_TRY(eki_fabric_mpi_agree(*fabric, make_own_parts(tasks, setup)));
     EKI_TRY(eki_tracking_open(tasks));
     return eki_hints_share(&tasks->parts.hints, *fabric);
@@ -218,6 +220,7 @@ static void free_collection(ek_collection *tasks)
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);
+    eki_fabric_mpi_unexport(&tasks->exported);
     eki_engine_destroy(&tasks->engine);
     eki_collection_free_callbacks(tasks);
     eki_tool_close(tasks);

@@ -130,6 +130,7 @@ struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
     struct eki_node_memory segment;
+    struct eki_rma *exported; /* NULL: no iteration needs it, or has it */
     struct eki_shared shared;
     struct eki_topology *topology;
     struct eki_engine *engine;
@@ -163,6 +164,10 @@ const char *eki_collection_check(const ek_collection *tasks);
  * node share, for an engine of SETUP; collective. */
 ek_status eki_collection_share(ek_collection *tasks, const int *workers,
                                struct eki_setup *setup);
+
+/* Export memory for iterations that name a policy that needs it, in an engine
+ * of SETUP; collective. */
+ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup);
 
 /* Let tasks use the stores of tiles that there are. */
 ek_status eki_collection_join_stores(ek_collection *tasks);

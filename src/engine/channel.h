@@ -25,7 +25,8 @@ enum eki_channel {
     EKI_CHANNEL_REFUSAL,
     EKI_CHANNEL_REQUESTS,
     EKI_CHANNEL_NODE_THIEF,
-    EKI_CHANNEL_GATE, /* says nothing */
+    EKI_CHANNEL_ONE_SIDED, /* says nothing, ... */
+    EKI_CHANNEL_GATE,      /* ... nor does this */
     EKI_CHANNELS
 };
 

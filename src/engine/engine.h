@@ -123,6 +123,7 @@ struct eki_setup {
     int64_t load_threshold;    /* who shows no more than that is not asked */
     struct eki_dvs_option dvs; /* of steal=dvs */
     struct eki_lifeline_option lifeline; /* of steal=lifeline */
+    struct eki_sws_option sws;           /* of steal=sws */
     struct eki_rma *rma; /* exported memory, for steal=sws and sdc, of as much
                             as protocol/one_sided.h says; NULL: none */
 };

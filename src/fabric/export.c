@@ -66,7 +66,8 @@ static ek_status check_operation(const struct eki_rma *rma,
     if (operation->rank < 0 || operation->rank >= rma->fabric->size)
         return eki_error(EK_ERR_ARG, "rank %d, expected 0 ... %d",
                          operation->rank, rma->fabric->size - 1);
-    if (bytes > (size_t)most || operation->at > room || bytes > room - operation->at)
+    if (bytes > (size_t)most || operation->at > room ||
+        bytes > room - operation->at)
         return eki_error(EK_ERR_ARG,
                          "%s %zu and %zu more of rank %d, which exports %zu",
                          is_word ? "word" : "byte", operation->at, bytes - 1,
@@ -139,8 +140,7 @@ static bool export_test(struct eki_rma *base, int number, uint64_t *before)
     if (!is_done)
         return false;
     if (before && is_of_word(ticket->kind))
-        memcpy(before, ticket->before,
-               (size_t)ticket->words * sizeof *before);
+        memcpy(before, ticket->before, (size_t)ticket->words * sizeof *before);
     rma->free[rma->free_count++] = number;
     return true;
 }
@@ -237,15 +237,22 @@ ek_status eki_fabric_mpi_export(struct eki_fabric *fabric, size_t words,
     return status;
 }
 
+/* Wait for what nobody has waited for. */
+static void finish_tickets(struct eki_mpi_rma *rma)
+{
+    for (int i = 0; i < EKI_RMA_TICKETS; i++)
+        (void)EKI_MPI_OF(rma->mpi, MPI_Wait, &rma->tickets[i].request,
+                         MPI_STATUS_IGNORE);
+}
+
 void eki_fabric_mpi_unexport(struct eki_rma **given)
 {
     if (!*given)
         return;
     struct eki_mpi_rma *rma = mpi_rma_of(*given);
-    EKI_ASSERT(rma->free_count == EKI_RMA_TICKETS ||
-               rma->mpi->base.failed != EK_OK);
     *given = NULL;
     if (eki_mpi_thread_level() >= 0) {
+        finish_tickets(rma);
         MPI_Win_unlock_all(rma->window);
         MPI_Win_free(&rma->window);
     }

@@ -78,8 +78,8 @@ struct eki_rma {
  */
 ek_status eki_fabric_mpi_export(struct eki_fabric *fabric, size_t words,
                                 size_t bytes, struct eki_rma **rma);
-/* No operation is under way; collective; before the fabric is destroyed.  After
- * MPI_Finalize only memory is freed.  Sets *RMA to NULL. */
+/* Waits for what is under way; collective; before the fabric is destroyed.
+ * After MPI_Finalize only memory is freed.  Sets *RMA to NULL. */
 void eki_fabric_mpi_unexport(struct eki_rma **rma);
 
 /* Start an operation and wait until it is done; while no tasks run. */

@@ -210,3 +210,67 @@ void eki_asker_note_answer(struct eki_asker *asker, bool is_granted,
     atomic_fetch_add_explicit(&asker->answers[is_granted], 1,
                               memory_order_release);
 }
+
+EKI_COLD static void track_ask(struct ek_worker *worker,
+                               const struct eki_victim *victim, uint64_t now)
+{
+    const struct eki_topology *topology = worker->engine->topology;
+    int rank = victim->worker < 0 ? topology->lowest_rank[victim->node]
+                                  : eki_topology_rank(topology, victim->worker);
+    eki_track_point(worker->track, EKI_EVENT_REQUEST, now, (uint64_t)rank);
+}
+
+enum eki_sought eki_asker_seek(struct eki_asker *asker, _Atomic int *asks,
+                               struct ek_worker *worker,
+                               const struct eki_victim *victim, uint64_t now)
+{
+    /* An ask not yet fetched waits.  acquire: pairs with the release in
+     * eki_asker_note_fetched(). */
+    if (atomic_load_explicit(&asker->ask, memory_order_acquire) != 0 ||
+        !eki_asker_may_ask(asker, worker->engine, worker->search.number, now))
+        return EKI_SOUGHT_NOTHING;
+    asker->asked++;
+    worker->counts.tries++;
+    worker->search.thief.failures++;
+    /* relaxed: a hint. */
+    atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
+    /* relaxed, both: the server reads the count first, and what it does not
+     * see yet in a later step. */
+    atomic_store_explicit(
+        &asker->ask, victim->worker < 0 ? victim->node + 1 : ~victim->worker,
+        memory_order_relaxed);
+    atomic_fetch_add_explicit(asks, 1, memory_order_relaxed);
+    if (EKI_UNLIKELY(worker->track))
+        track_ask(worker, victim, now);
+    return EKI_SOUGHT_ASKED;
+}
+
+void eki_asker_note_fetched(struct eki_asker *asker, _Atomic int *asks)
+{
+    /* relaxed: a count only. */
+    atomic_fetch_sub_explicit(asks, 1, memory_order_relaxed);
+    /* release: pairs with the acquire in eki_asker_seek(): what the ask has
+     * begun is noted. */
+    atomic_store_explicit(&asker->ask, 0, memory_order_release);
+}
+
+/* What eki_asker_calls() says beside. */
+static EKI_APART bool tell_asker(const struct eki_asker *asker, bool is_asking,
+                                 bool *awaits, uint64_t *due)
+{
+    if (awaits)
+        *awaits = is_asking || eki_asker_has_open(asker);
+    if (due)
+        *due = eki_asker_due(asker);
+    return is_asking;
+}
+
+bool eki_asker_calls(const struct eki_asker *asker, bool *awaits, uint64_t *due)
+{
+    /* relaxed: set by this worker. */
+    bool is_asking =
+        atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
+    return EKI_LIKELY(!awaits && !due)
+               ? is_asking
+               : tell_asker(asker, is_asking, awaits, due);
+}

@@ -66,6 +66,17 @@ bool eki_asker_may_ask(struct eki_asker *asker, const struct eki_engine *engine,
 bool eki_asker_has_open(const struct eki_asker *asker);
 uint64_t eki_asker_due(const struct eki_asker *asker);
 
+/* Worker: ask VICTIM, if it may, in a word that the server fetches; ASKS counts
+ * those of all workers (engine/protocol.h, seek). */
+enum eki_sought eki_asker_seek(struct eki_asker *asker, _Atomic int *asks,
+                               struct ek_worker *worker,
+                               const struct eki_victim *victim, uint64_t now);
+/* ... what that protocol's `calls` says. */
+bool eki_asker_calls(const struct eki_asker *asker, bool *awaits,
+                     uint64_t *due);
+
+/* Server.  What the worker asks is under way. */
+void eki_asker_note_fetched(struct eki_asker *asker, _Atomic int *asks);
 /* Server.  A request has left. */
 void eki_asker_note_sent(struct eki_asker *asker, uint64_t now);
 /* A request was answered, with tasks if IS_GRANTED.  It had left at SENT (0:

@@ -24,9 +24,8 @@ static int claim_of(struct eki_engine *engine, int victim,
                : -1;
 }
 
-/* Claim from the fullest deque of the node; its number or -1. */
-static int claim_fullest(struct eki_engine *engine, struct eki_block *block,
-                         uint64_t now)
+int eki_grants_claim_fullest(struct eki_engine *engine, struct eki_block *block,
+                             uint64_t now)
 {
     enum eki_deque_kind kind = engine->setup.deque;
     for (int tries = 0; tries < 3; tries++) {
@@ -134,7 +133,7 @@ int64_t eki_grants_give(struct eki_grants *grants, struct eki_message *message,
             return post_first(grants, message, grants->slots, all);
     }
     int from = request->victim < 0
-                   ? claim_fullest(engine, &block, now)
+                   ? eki_grants_claim_fullest(engine, &block, now)
                    : claim_of(engine, request->victim, &block, now);
     return from < 0 ? 0 : give_block(grants, message, from, &block, now);
 }

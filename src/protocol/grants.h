@@ -51,6 +51,11 @@ static inline void eki_grants_visit(const struct eki_grants *grants,
               grants->count - grants->sent);
 }
 
+/* Claim from the fullest deque of the node, of what may run elsewhere; its
+ * number, or -1. */
+int eki_grants_claim_fullest(struct eki_engine *engine, struct eki_block *block,
+                             uint64_t now);
+
 /* Tasks that deques of the node show, and that may run elsewhere. */
 int64_t eki_grants_on_offer(const struct eki_engine *engine, uint64_t now);
 

@@ -169,11 +169,7 @@ static void send_asks(struct eki_requests *requests, uint64_t now)
         asks--;
         if (!send_ask(requests, here, ask, now))
             continue;
-        /* relaxed: a count only. */
-        atomic_fetch_sub_explicit(&requests->asks, 1, memory_order_relaxed);
-        /* release: pairs with the acquire in seek_requests(): the request is
-         * noted. */
-        atomic_store_explicit(&asker->ask, 0, memory_order_release);
+        eki_asker_note_fetched(asker, &requests->asks);
     }
 }
 
@@ -302,65 +298,22 @@ static void step_requests(struct eki_protocol *protocol, uint64_t now)
     requests->lacks_buffers |= requests->waiting.count > 0;
 }
 
-EKI_COLD static void track_ask(struct ek_worker *worker,
-                               const struct eki_victim *victim, uint64_t now)
-{
-    const struct eki_topology *topology = worker->engine->topology;
-    int rank = victim->worker < 0 ? topology->lowest_rank[victim->node]
-                                  : eki_topology_rank(topology, victim->worker);
-    eki_track_point(worker->track, EKI_EVENT_REQUEST, now, (uint64_t)rank);
-}
-
 static enum eki_sought seek_requests(struct eki_protocol *protocol,
                                      struct ek_worker *worker,
                                      const struct eki_victim *victim,
                                      uint64_t now)
 {
     struct eki_requests *requests = requests_of(protocol);
-    struct eki_asker *asker = &requests->askers[worker->here];
-    /* A request not yet fetched waits.  acquire: pairs with the release in
-     * send_asks(). */
-    if (atomic_load_explicit(&asker->ask, memory_order_acquire) != 0 ||
-        !eki_asker_may_ask(asker, worker->engine, worker->search.number, now))
-        return EKI_SOUGHT_NOTHING;
-    asker->asked++;
-    worker->counts.tries++;
-    worker->search.thief.failures++;
-    /* relaxed: a hint. */
-    atomic_store_explicit(&asker->asked_at, now, memory_order_relaxed);
-    /* relaxed, both: see send_asks(). */
-    atomic_store_explicit(
-        &asker->ask, victim->worker < 0 ? victim->node + 1 : ~victim->worker,
-        memory_order_relaxed);
-    atomic_fetch_add_explicit(&requests->asks, 1, memory_order_relaxed);
-    if (EKI_UNLIKELY(worker->track))
-        track_ask(worker, victim, now);
-    return EKI_SOUGHT_ASKED;
-}
-
-/* What calls_requests() says of an asker beside. */
-static EKI_APART bool tell_asker(const struct eki_asker *asker, bool is_asking,
-                                 bool *awaits, uint64_t *due)
-{
-    if (awaits)
-        *awaits = is_asking || eki_asker_has_open(asker);
-    if (due)
-        *due = eki_asker_due(asker);
-    return is_asking;
+    return eki_asker_seek(&requests->askers[worker->here], &requests->asks,
+                          worker, victim, now);
 }
 
 static bool calls_requests(const struct eki_protocol *protocol,
                            const struct ek_worker *worker, bool *awaits,
                            uint64_t *due)
 {
-    const struct eki_asker *asker =
-        &const_requests(protocol)->askers[worker->here];
-    /* relaxed: set by this worker. */
-    bool is_asking =
-        atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0;
-    return EKI_LIKELY(!awaits && !due)
-               ? is_asking
-               : tell_asker(asker, is_asking, awaits, due);
+    return eki_asker_calls(&const_requests(protocol)->askers[worker->here],
+                           awaits, due);
 }
 
 static bool enter_requests(struct eki_protocol *protocol,

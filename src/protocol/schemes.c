@@ -4,6 +4,7 @@
 #include "protocol/counter.h"
 #include "protocol/hands.h"
 #include "protocol/node_thief.h"
+#include "protocol/one_sided.h"
 #include "protocol/requests.h"
 #include "steal/dvs.h"
 
@@ -94,6 +95,15 @@ static bool arm_dvs(struct eki_engine *engine)
         .undetected = (why), .is_plain = true, .arm = eki_node_thief_arm, \
         .seeker = &(how)                                                  \
     }
+/* A row of those whose thieves work on a victim's memory. */
+#define ONE_SIDED(name)                                                  \
+    {                                                                    \
+        .policy = (name), .victims = eki_victims_worker,                 \
+        .elsewhere = &eki_one_sided_ops, .detectors = COUNTING,          \
+        .undetected = "tasks are claimed, and arrive, without a message" \
+                      " that a node could wait for",                     \
+        .is_plain = true                                                 \
+    }
 /* ... whose requests may wait for long. */
 #define BY_PATIENCE(name, how)                                     \
     BY_NODE(name, how, COUNTING | 1u << EKI_DETECTOR_ACKNOWLEDGED, \
@@ -146,7 +156,9 @@ static const struct eki_scheme schemes[] = {
     BY_NODE(EK_STEAL_LOAD_READ, eki_seeker_load_read, ALL_DETECTORS, NULL),
     BY_PATIENCE(EK_STEAL_SUCCESS, eki_seeker_success),
     BY_PATIENCE(EK_STEAL_SUCCESS_ACYCLIC, eki_seeker_acyclic),
-    BY_PATIENCE(EK_STEAL_LIFELINE, eki_seeker_lifeline)};
+    BY_PATIENCE(EK_STEAL_LIFELINE, eki_seeker_lifeline),
+    ONE_SIDED(EK_STEAL_SWS),
+    ONE_SIDED(EK_STEAL_SDC)};
 
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
 {
@@ -155,6 +167,16 @@ const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
             return &schemes[i];
     }
     return &schemes[0];
+}
+
+ek_steal_policy eki_scheme_instead(const struct eki_engine *engine,
+                                   ek_steal_policy policy)
+{
+    return eki_scheme_of(policy)->elsewhere != &eki_one_sided_ops ||
+                   engine->alone ||
+                   eki_engine_protocol(engine, &eki_one_sided_ops)
+               ? policy
+               : EK_STEAL_RANDOM;
 }
 
 const char *eki_scheme_undetected(const struct eki_scheme *scheme, int detector,
@@ -176,5 +198,7 @@ ek_status eki_schemes_add(struct eki_engine *engine)
     if (engine->alone)
         return EK_OK;
     EKI_TRY(eki_requests_add(engine));
+    if (engine->setup.rma)
+        EKI_TRY(eki_one_sided_add(engine));
     return eki_node_thief_add(engine);
 }

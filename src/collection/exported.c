@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory for policies whose thieves work on that of a victim. */
+#include "collection/collection.h"
+#include "protocol/one_sided.h"
+
+static bool is_one_sided(int steal)
+{
+    return eki_scheme_of((ek_steal_policy)steal)->elsewhere ==
+           &eki_one_sided_ops;
+}
+
+/* Whether any iteration names such a policy. */
+static bool are_named(const struct eki_settings *settings)
+{
+    bool is_named = is_one_sided((int)settings->options.steal);
+    for (int i = 0; i < settings->steal.count; i++)
+        is_named |= is_one_sided(settings->steal.entries[i].value);
+    return is_named;
+}
+
+/* Make it, and try what MPI does with it; *WHY is why it is of no use. */
+static ek_status make_and_try(ek_collection *tasks,
+                              const struct eki_setup *setup,
+                              struct eki_rma_verdict *verdict)
+{
+    ek_status status =
+        eki_fabric_mpi_export(tasks->fabric, EKI_ONE_SIDED_WORDS,
+                              eki_one_sided_bytes(setup), &tasks->exported);
+    *verdict = (struct eki_rma_verdict){.is_good = status == EK_OK};
+    if (status == EK_ERR_MPI) {
+        snprintf(verdict->sentence, sizeof verdict->sentence, "%s",
+                 ek_error_message());
+        return EK_OK;
+    }
+    EKI_TRY(status);
+    EKI_TRY(eki_rma_try_count(tasks->exported, verdict));
+    return verdict->is_good ? eki_rma_try_passive(tasks->exported, verdict)
+                            : EK_OK;
+}
+
+ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
+{
+    const struct eki_topology *topology = tasks->topology;
+    struct eki_rma_verdict verdict;
+    if (topology->nodes == 1 || !are_named(&tasks->settings))
+        return EK_OK;
+    if (setup->buffer_slots > EKI_RING_MOST)
+        return eki_error(EK_ERR_ARG,
+                         "option buffer_slots is %lld; allowed with steal=sws "
+                         "and sdc: 2 ... %d",
+                         (long long)setup->buffer_slots, EKI_RING_MOST);
+    EKI_TRY(make_and_try(tasks, setup, &verdict));
+    if (!verdict.is_good) {
+        if (topology->rank == 0)
+            eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "steal",
+                    "steal=sws and sdc steal as random here, by messages: %s",
+                    verdict.sentence);
+        eki_fabric_mpi_unexport(&tasks->exported);
+    }
+    setup->rma = tasks->exported;
+    return EK_OK;
+}
