@@ -18,7 +18,8 @@ static bool are_named(const struct eki_settings *settings)
     return is_named;
 }
 
-/* Make it, and try what MPI does with it; *WHY is why it is of no use. */
+/* Make it, and try what MPI does with it; the verdict is the same on all ranks.
+ */
 static ek_status make_and_try(ek_collection *tasks,
                               const struct eki_setup *setup,
                               struct eki_rma_verdict *verdict)
@@ -30,6 +31,7 @@ static ek_status make_and_try(ek_collection *tasks,
     if (status == EK_ERR_MPI) {
         snprintf(verdict->sentence, sizeof verdict->sentence, "%s",
                  ek_error_message());
+        eki_error_take(); /* it is told as a warning */
         return EK_OK;
     }
     EKI_TRY(status);

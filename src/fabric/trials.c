@@ -96,10 +96,12 @@ enum {
     HAS_COMPUTED = 2 << 20
 };
 
+/* Others need the core, where ranks have not one each: who asks must come to it
+ * while its targets compute. */
 static void spin_until(uint64_t ns)
 {
     while (eki_clock_system_ns() < ns)
-        eki_pause();
+        eki_yield();
 }
 
 /* Be a target: no MPI between both words. */
