@@ -40,6 +40,24 @@ static ek_status make_and_try(ek_collection *tasks,
                             : EK_OK;
 }
 
+/* Once, by rank 0. */
+static void say_instead(const struct eki_topology *topology, const char *why)
+{
+    static _Atomic bool is_told;
+    if (topology->rank == 0 && eki_is_untold(&is_told))
+        eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "steal",
+                "steal=sws and sdc steal as random here, by messages: %s", why);
+}
+
+void eki_collection_check_exported(const ek_collection *tasks)
+{
+    if (tasks->topology->nodes > 1 && !tasks->exported &&
+        are_named(&tasks->settings))
+        say_instead(tasks->topology,
+                    "the collection was made without memory for them; name "
+                    "one of them in its options, or in EVENKEEL_STEAL");
+}
+
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
 {
     const struct eki_topology *topology = tasks->topology;
@@ -53,10 +71,7 @@ ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
                          (long long)setup->buffer_slots, EKI_RING_MOST);
     EKI_TRY(make_and_try(tasks, setup, &verdict));
     if (!verdict.is_good) {
-        if (topology->rank == 0)
-            eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "steal",
-                    "steal=sws and sdc steal as random here, by messages: %s",
-                    verdict.sentence);
+        say_instead(topology, verdict.sentence);
         eki_fabric_mpi_unexport(&tasks->exported);
     }
     setup->rma = tasks->exported;

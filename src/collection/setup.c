@@ -65,6 +65,8 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
                                             ? EKI_HEADWAY_NS
                                             : 0);
     }
+    if (strcmp(option, "steal") == 0)
+        eki_collection_check_exported(tasks);
     tasks->engine->setup.steal_batch = tasks->settings.options.steal_batch;
     tasks->engine->setup.load_threshold =
         tasks->settings.options.load_threshold;

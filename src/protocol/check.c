@@ -2,6 +2,7 @@
 /* What must hold between two steps of a rank's workers and server. */
 #include "protocol/counter.h"
 #include "protocol/hands.h"
+#include "protocol/one_sided.h"
 #include "protocol/requests.h"
 
 /* Whether worker HERE waits for the answer to a request of that time. */
@@ -59,6 +60,49 @@ const char *eki_requests_check(const struct eki_engine *engine)
         asking != atomic_load_explicit(&requests->asks, memory_order_relaxed))
         wrong = "asks that the server is told of are miscounted";
     return wrong;
+}
+
+static const char *check_ring(const struct eki_one_sided *side)
+{
+    const struct eki_engine *engine = side->protocol.engine;
+    const struct eki_ring *ring = &side->ring;
+    bool is_process = engine->is_open && engine->kind == EKI_PHASE_PROCESS;
+    if (ring->tail > ring->split || ring->split > ring->end ||
+        ring->back > ring->end - ring->split)
+        return "positions of a ring are out of order";
+    if (ring->end - ring->tail > side->slots)
+        return "a ring has more tasks than slots";
+    if (ring->split != ring->end &&
+        (!is_process || ring->phase != engine->phase))
+        return "a ring hides tasks of a phase that is over";
+    return ring->stage == EKI_RING_REST && ring->ticket >= 0
+               ? "nobody waits for an operation of a ring"
+               : NULL;
+}
+
+const char *eki_one_sided_check(const struct eki_engine *engine)
+{
+    const struct eki_one_sided *side =
+        (const struct eki_one_sided *)engine->channels[EKI_CHANNEL_ONE_SIDED];
+    int workers = engine->topology->workers_here, asking = 0, under_way = 0;
+    if (!side)
+        return NULL;
+    for (int here = 0; here < workers; here++) {
+        const struct eki_steal *steal = &side->steals[here];
+        if (steal->ticket >= 0 &&
+            (steal->stage == EKI_STEAL_NONE || steal->stage == EKI_STEAL_HERE))
+            return "nobody waits for an operation of a steal";
+        under_way += steal->stage != EKI_STEAL_NONE;
+        /* relaxed: a check, while nobody else is at it. */
+        asking += atomic_load_explicit(&side->askers[here].ask,
+                                       memory_order_relaxed) != 0;
+    }
+    if (under_way != side->under_way)
+        return "steals are miscounted";
+    /* relaxed: a check. */
+    if (asking != atomic_load_explicit(&side->asks, memory_order_relaxed))
+        return "asks for steals are miscounted";
+    return check_ring(side);
 }
 
 const char *eki_counter_check(const struct eki_engine *engine)

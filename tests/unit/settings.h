@@ -10,7 +10,8 @@
 #define STEALS                                                 \
     "random, near, node, none, counter, counter:1...1048576, " \
     "counter:guided, hpdc12, hpdc12-one, dvs, leapfrog, "      \
-    "load, load:read, success, success:acyclic, lifeline"
+    "load, load:read, success, success:acyclic, lifeline, "    \
+    "sws, sdc"
 #define RESTORES                                    \
     "original, retain, centralized, hierarchical, " \
     "centralized-hpdc12, hierarchical-hpdc12, auto"

@@ -224,6 +224,20 @@ static void lifelines_are_read(void)
     expect_refusal("EVENKEEL_LIFELINE", "radix=33", EKI_LIFELINE_ALLOWED);
 }
 
+static void epochs_and_damping_are_read(void)
+{
+    struct eki_settings settings;
+    struct eki_sws_option read;
+    CHECK_OK(eki_settings_resolve(NULL, &settings));
+    CHECK(eki_sws_read(settings.options.sws, &read));
+    CHECK_EQ_INT(read.epochs * 100 + read.damping, 201);
+    CHECK(eki_sws_read("damping=0,epochs=1", &read));
+    CHECK_EQ_INT(read.epochs * 100 + read.damping, 100);
+    /* It is the layout of a word that others work on. */
+    CHECK_EQ_INT(eki_settings_set(&settings, "sws", "epochs=1"), EK_ERR_ARG);
+    expect_refusal("EVENKEEL_SWS", "epochs=3", EKI_SWS_ALLOWED);
+}
+
 /* 0 is the default, as text, too. */
 static void zero_means_the_default(void)
 {
@@ -490,6 +504,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"load_threshold", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"lifeline", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"termination", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"sws", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
@@ -518,6 +533,7 @@ int main(void)
     RUN(constants_of_the_paper_are_read);
     RUN(meshes_are_read);
     RUN(lifelines_are_read);
+    RUN(epochs_and_damping_are_read);
     RUN(zero_means_the_default);
     RUN(hooks_know_their_size);
     RUN(struct_of_an_older_program_is_understood);

@@ -187,8 +187,11 @@ static void every_steal_policy_has_a_scheme(struct lone *lone)
         CHECK_EQ_INT(scheme->policy, policies);
         CHECK(scheme->detectors & 1u << EKI_DETECTOR_COUNTING);
         CHECK(!scheme->unsuitable || !scheme->unsuitable(lone->engine));
+        /* Or another is there instead. */
         CHECK(!scheme->elsewhere ||
-              eki_engine_protocol(lone->engine, scheme->elsewhere));
+              eki_engine_protocol(lone->engine, scheme->elsewhere) ||
+              eki_scheme_instead(lone->engine, scheme->policy) ==
+                  EK_STEAL_RANDOM);
         CHECK(!scheme->elsewhere || scheme->seeker || scheme->elsewhere->seek);
     }
     CHECK(policies > EK_STEAL_HPDC12_ONE);
