@@ -220,7 +220,7 @@ static void free_collection(ek_collection *tasks)
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);
-    eki_fabric_mpi_unexport(&tasks->exported);
+    eki_fabric_mpi_unexport(&tasks->parts.exported);
     eki_engine_destroy(&tasks->engine);
     eki_collection_free_callbacks(tasks);
     eki_tool_close(tasks);

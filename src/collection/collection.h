@@ -124,13 +124,14 @@ struct eki_parts {
     struct eki_hints *hints; /* until the first iteration ends; NULL: none */
     struct eki_tracking *tracking; /* NULL: no timeline is wanted */
     struct eki_histogram answered; /* of the engine */
+    struct eki_rma *exported; /* memory; NULL: no iteration needs it, or has it
+                               */
 };
 
 struct ek_collection {
     struct eki_settings settings;
     struct eki_fabric *fabric;
     struct eki_node_memory segment;
-    struct eki_rma *exported; /* NULL: no iteration needs it, or has it */
     struct eki_shared shared;
     struct eki_topology *topology;
     struct eki_engine *engine;

@@ -131,11 +131,11 @@ int eki_collection_steal_set(const ek_collection *tasks)
 
 int eki_collection_steal_now(const ek_collection *tasks)
 {
-    ek_steal_policy steal = eki_course_steal(
-        &tasks->restores.course,
-        (ek_steal_policy)eki_collection_steal_set(tasks),
-        tasks->engine->kept &&
-            tasks->topology->workers > tasks->topology->nodes);
+    ek_steal_policy steal =
+        eki_course_steal(&tasks->restores.course,
+                         (ek_steal_policy)eki_collection_steal_set(tasks),
+                         tasks->engine->kept &&
+                             tasks->topology->workers > tasks->topology->nodes);
     return (int)eki_scheme_instead(tasks->engine, steal);
 }
 

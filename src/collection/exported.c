@@ -24,9 +24,9 @@ static ek_status make_and_try(ek_collection *tasks,
                               const struct eki_setup *setup,
                               struct eki_rma_verdict *verdict)
 {
-    ek_status status =
-        eki_fabric_mpi_export(tasks->fabric, EKI_ONE_SIDED_WORDS,
-                              eki_one_sided_bytes(setup), &tasks->exported);
+    ek_status status = eki_fabric_mpi_export(tasks->fabric, EKI_ONE_SIDED_WORDS,
+                                             eki_one_sided_bytes(setup),
+                                             &tasks->parts.exported);
     *verdict = (struct eki_rma_verdict){.is_good = status == EK_OK};
     if (status == EK_ERR_MPI) {
         snprintf(verdict->sentence, sizeof verdict->sentence, "%s",
@@ -35,9 +35,10 @@ static ek_status make_and_try(ek_collection *tasks,
         return EK_OK;
     }
     EKI_TRY(status);
-    EKI_TRY(eki_rma_try_count(tasks->exported, verdict));
-    return verdict->is_good ? eki_rma_try_passive(tasks->exported, verdict)
-                            : EK_OK;
+    EKI_TRY(eki_rma_try_count(tasks->parts.exported, verdict));
+    return verdict->is_good
+               ? eki_rma_try_passive(tasks->parts.exported, verdict)
+               : EK_OK;
 }
 
 /* Once, by rank 0. */
@@ -51,7 +52,7 @@ static void say_instead(const struct eki_topology *topology, const char *why)
 
 void eki_collection_check_exported(const ek_collection *tasks)
 {
-    if (tasks->topology->nodes > 1 && !tasks->exported &&
+    if (tasks->topology->nodes > 1 && !tasks->parts.exported &&
         are_named(&tasks->settings))
         say_instead(tasks->topology,
                     "the collection was made without memory for them; name "
@@ -72,8 +73,8 @@ ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
     EKI_TRY(make_and_try(tasks, setup, &verdict));
     if (!verdict.is_good) {
         say_instead(topology, verdict.sentence);
-        eki_fabric_mpi_unexport(&tasks->exported);
+        eki_fabric_mpi_unexport(&tasks->parts.exported);
     }
-    setup->rma = tasks->exported;
+    setup->rma = tasks->parts.exported;
     return EK_OK;
 }

@@ -49,7 +49,7 @@ static bool is_of_word(enum eki_rma_kind kind)
     return kind < EKI_RMA_GET;
 }
 
-static size_t words_of(const struct eki_rma_operation *operation)
+static size_t count_words(const struct eki_rma_operation *operation)
 {
     return operation->kind == EKI_RMA_READ && operation->words > 0
                ? operation->words
@@ -61,7 +61,7 @@ static ek_status check_operation(const struct eki_rma *rma,
 {
     bool is_word = is_of_word(operation->kind);
     size_t room = is_word ? rma->words : rma->bytes;
-    size_t bytes = is_word ? words_of(operation) : operation->bytes;
+    size_t bytes = is_word ? count_words(operation) : operation->bytes;
     int most = is_word ? EKI_RMA_WORDS : INT_MAX;
     if (operation->rank < 0 || operation->rank >= rma->fabric->size)
         return eki_error(EK_ERR_ARG, "rank %d, expected 0 ... %d",
@@ -116,7 +116,7 @@ static ek_status export_start(struct eki_rma *base,
     started->kind = operation->kind;
     started->rank = operation->rank;
     started->value = operation->value;
-    started->words = (int)words_of(operation);
+    started->words = (int)count_words(operation);
     int code = is_of_word(started->kind)
                    ? start_of_word(rma, started, operation->at)
                    : start_of_data(rma, started, operation);

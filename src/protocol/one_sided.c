@@ -21,93 +21,6 @@ const_side(const struct eki_protocol *protocol)
     return (const struct eki_one_sided *)protocol;
 }
 
-bool eki_one_sided_start(struct eki_one_sided *side,
-                         const struct eki_rma_operation *operation, int *ticket)
-{
-    ek_status status = side->rma->ops->start(side->rma, operation, ticket);
-    EKI_ASSERT(status == EK_OK || side->rma->fabric->failed != EK_OK);
-    return status == EK_OK && *ticket >= 0;
-}
-
-bool eki_one_sided_test(struct eki_one_sided *side, int *ticket,
-                        uint64_t before[EKI_RMA_WORDS])
-{
-    if (!side->rma->ops->test(side->rma, *ticket, before) ||
-        side->rma->fabric->failed != EK_OK)
-        return false;
-    *ticket = -1;
-    return true;
-}
-
-uint64_t eki_one_sided_stamp(const struct eki_engine *engine)
-{
-    return engine->signature ^
-           (2 * engine->phase + 1) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-/* The steal has ended. */
-static void end_steal(struct eki_one_sided *side, struct eki_steal *steal,
-                      bool is_granted)
-{
-    struct eki_engine *engine = side->protocol.engine;
-    uint64_t took = eki_ns_since(steal->since, side->now);
-    struct eki_seen *seen = &side->seen[steal->rank];
-    seen->empties =
-        is_granted ? 0 : seen->empties + (seen->empties < EKI_EMPTIES_MOST);
-    engine->in_vain -= is_granted && engine->in_vain > 0;
-    if (engine->answered)
-        eki_histogram_add(engine->answered, took);
-    if (!is_granted)
-        eki_server_track(engine, EKI_EVENT_ANSWER, side->now,
-                         eki_event_pair(0, steal->rank));
-    eki_asker_note_answer(&side->askers[steal - side->steals], is_granted,
-                          steal->since, took);
-}
-
-void eki_steal_in_vain(struct eki_one_sided *side, struct eki_steal *steal)
-{
-    end_steal(side, steal, false);
-    steal->stage = EKI_STEAL_NONE;
-    side->under_way--;
-}
-
-/* Slots of the block before the end of its half. */
-static uint32_t slots_to_end(const struct eki_one_sided *side,
-                             const struct eki_steal *steal)
-{
-    uint32_t left = side->slots - steal->first % side->slots;
-    return left < steal->count ? left : steal->count;
-}
-
-/* Get COUNT slots from FIRST on, behind the first DONE of the block. */
-static void get_slots(struct eki_one_sided *side, struct eki_steal *steal,
-                      uint32_t first, uint32_t count, uint32_t done)
-{
-    size_t bytes = side->protocol.engine->slot_bytes;
-    steal->next = (struct eki_rma_operation){.kind = EKI_RMA_GET,
-                                             .rank = steal->rank,
-                                             .at = first * bytes,
-                                             .memory = steal->message->body +
-                                                       done * bytes,
-                                             .bytes = count * bytes};
-}
-
-void eki_steal_get(struct eki_one_sided *side, struct eki_steal *steal)
-{
-    size_t bytes = side->protocol.engine->slot_bytes;
-    steal->stage = EKI_STEAL_GET;
-    if (steal->room < steal->count) {
-        struct eki_message *message =
-            eki_alloc(1, sizeof *message + steal->count * bytes);
-        if (!message)
-            return; /* again in the next step */
-        eki_free(steal->message);
-        steal->message = message;
-        steal->room = steal->count;
-    }
-    get_slots(side, steal, steal->first, slots_to_end(side, steal), 0);
-}
-
 /* Whether the words of the victim are of this phase, of a rank that agrees. */
 static bool note_look(struct eki_one_sided *side, int rank,
                       const uint64_t *words)
@@ -164,7 +77,7 @@ static bool deliver_block(struct eki_one_sided *side, struct eki_steal *steal)
                           message, steal->since))
         return false;
     engine->post.moved++;
-    end_steal(side, steal, true);
+    eki_steal_note_end(side, steal, true);
     eki_steal_next(steal, EKI_STEAL_COPIED,
                    eki_on_word(EKI_RMA_ADD, steal->rank, (int)steal->copied,
                                steal->count));
@@ -174,12 +87,13 @@ static bool deliver_block(struct eki_one_sided *side, struct eki_steal *steal)
 static void go_on_stealing(struct eki_one_sided *side, struct eki_steal *steal,
                            const uint64_t *before)
 {
-    uint32_t done = slots_to_end(side, steal);
+    uint32_t done = eki_steal_side_by_side(side, steal);
     if (steal->stage == EKI_STEAL_LOOK) {
         claim_if_shown(side, steal, before);
     } else if (steal->stage == EKI_STEAL_GET && done < steal->count) {
-        get_slots(side, steal, steal->first / side->slots * side->slots,
-                  steal->count - done, done);
+        eki_steal_get_part(side, steal,
+                           steal->first / side->slots * side->slots,
+                           steal->count - done, done);
         steal->stage = EKI_STEAL_WRAP;
     } else if (steal->stage == EKI_STEAL_GET ||
                steal->stage == EKI_STEAL_WRAP) {

@@ -205,6 +205,15 @@ static inline void eki_steal_next(struct eki_steal *steal,
 }
 /* A block is claimed, of so many slots from FIRST on: get it. */
 void eki_steal_get(struct eki_one_sided *side, struct eki_steal *steal);
+/* ... COUNT slots from FIRST on, behind the first DONE of the block. */
+void eki_steal_get_part(struct eki_one_sided *side, struct eki_steal *steal,
+                        uint32_t first, uint32_t count, uint32_t done);
+/* How many of its slots lie before the end of the ring. */
+uint32_t eki_steal_side_by_side(const struct eki_one_sided *side,
+                                const struct eki_steal *steal);
+/* It has ended, with tasks or without. */
+void eki_steal_note_end(struct eki_one_sided *side, struct eki_steal *steal,
+                        bool is_granted);
 /* There was nothing. */
 void eki_steal_in_vain(struct eki_one_sided *side, struct eki_steal *steal);
 

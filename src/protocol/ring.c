@@ -11,32 +11,6 @@ enum {
     RENEWED = 4
 };
 
-void eki_ring_learn(struct eki_one_sided *side, uint64_t rest)
-{
-    struct eki_ring *ring = &side->ring;
-    uint64_t newly = ring->split - ring->tail - rest;
-    EKI_ASSERT(rest <= ring->split - ring->tail);
-    if (newly == 0)
-        return;
-    if (ring->is_copied[ring->epoch])
-        ring->begin[ring->epoch] = ring->tail;
-    ring->is_copied[ring->epoch] = false;
-    ring->claimed[ring->epoch] += newly;
-    ring->tail += newly;
-}
-
-void eki_ring_look(struct eki_one_sided *side, int epoch)
-{
-    side->ring.looked = epoch;
-    eki_ring_next(
-        side, EKI_RING_COPIED,
-        (struct eki_rma_operation){.kind = EKI_RMA_READ,
-                                   .rank = side->rma->fabric->rank,
-                                   .at = EKI_WORD_COPIED +
-                                         (size_t)epoch * EKI_SWS_BLOCKS_MAX,
-                                   .words = EKI_SWS_BLOCKS_MAX});
-}
-
 /* Set the next word for this phase. */
 static void renew_word(struct eki_one_sided *side)
 {
@@ -134,7 +108,7 @@ static bool fill_ring(struct eki_one_sided *side)
 }
 
 /* Give tasks back to the workers; false: no memory. */
-static bool give_back(struct eki_one_sided *side)
+static bool return_tasks(struct eki_one_sided *side)
 {
     struct eki_ring *ring = &side->ring;
     struct eki_engine *engine = side->protocol.engine;
@@ -153,11 +127,6 @@ static bool give_back(struct eki_one_sided *side)
         engine->post.moved++;
     }
     return true;
-}
-
-uint64_t eki_ring_part(const struct eki_one_sided *side, uint64_t tasks)
-{
-    return eki_is_stopped(side->protocol.engine) ? tasks : (tasks + 1) / 2;
 }
 
 /* Whether workers of the node need what is in the ring. */
@@ -202,7 +171,7 @@ static bool choose_for_ring(struct eki_one_sided *side)
         return side->manner != NULL;
     }
     if (ring->back > 0)
-        return give_back(side);
+        return return_tasks(side);
     if (ring->tail != ring->end && are_needed(engine)) {
         ring->back = eki_ring_part(side, ring->end - ring->split);
         if (ring->back == 0)

@@ -169,11 +169,10 @@ const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
     return &schemes[0];
 }
 
-ek_steal_policy eki_scheme_instead(const struct eki_engine *engine,
-                                   ek_steal_policy policy)
+ek_steal_policy eki_scheme_between_nodes(const struct eki_engine *engine,
+                                         ek_steal_policy policy)
 {
     return eki_scheme_of(policy)->elsewhere != &eki_one_sided_ops ||
-                   engine->alone ||
                    eki_engine_protocol(engine, &eki_one_sided_ops)
                ? policy
                : EK_STEAL_RANDOM;

@@ -247,8 +247,8 @@ static void every_verb_has_a_name_of_its_own(void)
     CHECK_OK(eki_stores_join(stores, lone.engine));
     struct eki_data_setup data = {.has_bytes = true};
     CHECK_OK(eki_data_join(lone.engine, &data));
-    /* The gate, which is the last channel, says nothing. */
-    for (int channel = 1; channel < EKI_CHANNEL_GATE; channel++) {
+    /* The last channels say nothing. */
+    for (int channel = 1; channel < EKI_CHANNEL_ONE_SIDED; channel++) {
         const struct eki_protocol *taker = lone.engine->channels[channel];
         if (!CHECK(taker && taker->ops->take && taker->ops->verb_count > 0))
             continue;

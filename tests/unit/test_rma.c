@@ -101,8 +101,8 @@ static void operations_do_what_they_say(void)
         CHECK_EQ_INT(word(EKI_RMA_REPLACE, to, 4, 7), high - 1);
         CHECK_EQ_INT(word(EKI_RMA_READ, to, 4, 9), 7);
         CHECK_EQ_INT(word(EKI_RMA_REPLACE, to, 2, 5), 0);
-        const struct eki_rma_operation read = {
-            EKI_RMA_READ, .rank = to, .at = 2, .words = 3};
+        const struct eki_rma_operation read = {EKI_RMA_READ, .rank = to,
+                                               .at = 2, .words = 3};
         uint64_t before[3] = {9, 9, 9};
         CHECK_OK(eki_rma_do(rma, &read, before));
         CHECK(before[0] == 5 && before[1] == 0 && before[2] == 7);
