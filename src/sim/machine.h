@@ -28,6 +28,10 @@ struct eki_machine {
     /* Within a node: a look at another's word, an atomic on one word (one after
      * the other), a byte of a stolen task. */
     double probe, atomic, copy_byte;
+    /* One-sided, on memory of another rank: an operation, until it is known to
+     * be done; a byte that it gets or puts; a change of one word (one after the
+     * other). */
+    double rma, rma_byte, rma_atomic;
     double task;    /* to take and to log a task */
     double restore; /* of a task that stays */
     double balance; /* a rebalancer: one descriptor */

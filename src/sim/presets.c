@@ -6,6 +6,8 @@
  * time of a server on hopper, which was fitted to its steal attempts; message
  * figures come from the vendors and from other simulators.  What a core does
  * was measured on `this` and grows with the age of the others: an estimate.
+ * Those of one-sided operations were measured on adapters of the family mlx5,
+ * and are derived elsewhere (derive_rma()).
  */
 #include "sim/machine.h"
 
@@ -25,6 +27,11 @@
     .probe = (probe_ns), .atomic = (atomic_ns), .copy_byte = 1.0 / (rate), \
     .task = (task_ns), .restore = (restore_ns), .balance = (balance_ns)
 
+/* Operations on words: a read (perftest #131), and changes of one word (UCX
+ * #350: 2.321 million per second). */
+#define MLX5_READ_NS 1910
+#define MLX5_ATOMIC_NS 431
+
 static const struct eki_machine presets[] = {
     /* Two CPUs of a virtual machine on an EPYC, while they were no neighbors;
      * messages through memory.  Written by ek-bench machine; the bandwidth
@@ -33,7 +40,10 @@ static const struct eki_machine presets[] = {
      NODE(2, 1, false),
      NETWORK(157, 210, 196, 7.59),
      SERVER(409, 43.5, 20000),
-     CORE(122, 126, 8.02, 4.45, 10.1, 29)},
+     CORE(122, 126, 8.02, 4.45, 10.1, 29),
+     .rma = 44,
+     .rma_byte = 0.029,
+     .rma_atomic = 36},
     {.name = "hopper", /* Cray XE6, Gemini: 2 x 12 Magny-Cours, 2.1 GHz */
      NODE(24, 1, true),
      NETWORK(1500, 400, 500, 5),
@@ -63,16 +73,22 @@ static const struct eki_machine presets[] = {
      NODE(48, 1, true),
      NETWORK(1100, 150, 100, 11.8),
      SERVER(1500, 100, 20000),
+     .rma = MLX5_READ_NS,
+     .rma_atomic = MLX5_ATOMIC_NS,
      CORE(150, 150, 5, 7, 15, 45)},
     {.name = "ib-hdr", /* at 200 Gb/s; a rank per socket */
      NODE(128, 2, true),
      NETWORK(1050, 120, 60, 24),
      SERVER(1200, 80, 20000),
+     .rma = MLX5_READ_NS,
+     .rma_atomic = MLX5_ATOMIC_NS,
      CORE(120, 120, 5, 5, 10, 30)},
     {.name = "ib-ndr", /* at 400 Gb/s; two ranks per socket */
      NODE(192, 4, true),
      NETWORK(1000, 100, 40, 48),
      SERVER(1000, 60, 20000),
+     .rma = MLX5_READ_NS,
+     .rma_atomic = MLX5_ATOMIC_NS,
      CORE(120, 120, 6, 5, 10, 30)},
     {.name = "tcp", /* 10 Gb/s Ethernet, through the kernel */
      NODE(16, 1, false),
@@ -80,12 +96,25 @@ static const struct eki_machine presets[] = {
      SERVER(20000, 1000, 75000),
      CORE(150, 150, 5, 7, 15, 45)}};
 
+/* What is not known of one-sided operations: there and back, as a message; the
+ * adapter takes them as fast as messages. */
+static void derive_rma(struct eki_machine *machine)
+{
+    if (machine->rma == 0)
+        machine->rma = 2 * machine->latency;
+    if (machine->rma_byte == 0)
+        machine->rma_byte = machine->byte;
+    if (machine->rma_atomic == 0)
+        machine->rma_atomic = machine->gap;
+}
+
 bool eki_machine_preset(const char *name, struct eki_machine *machine)
 {
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
         if (strcmp(presets[i].name, name) != 0)
             continue;
         *machine = presets[i];
+        derive_rma(machine);
         return true;
     }
     return false;

@@ -14,7 +14,7 @@ keys() {
 for ranks in 1 2; do
     run 0 $ranks machine --repetitions 3
     mv out mine.machine
-    [ "$(keys mine.machine | wc -l)" -eq 20 ] ||
+    [ "$(keys mine.machine | wc -l)" -eq 23 ] ||
         fail "$ranks ranks: $(cat mine.machine)"
     run 0 1 machine --check mine.machine
     keys mine.machine >first
@@ -25,7 +25,7 @@ grep -q '^# Messages went ' mine.machine || fail "2 ranks: $(cat mine.machine)"
 
 # One rank keeps what another machine has for messages, and says so.
 run 0 1 machine --repetitions 1 --like titan
-grep -q '^# Not measured, or not possibly so, but as on titan: latency, .*, poll_period' out ||
+grep -q '^# Not measured, or not possibly so, but as on titan: rma_ns, .*, latency, .*, poll_period' out ||
     fail "like: $(cat out)"
 grep -q '^latency *1.6 us ' out || fail "like: $(cat out)"
 
@@ -57,6 +57,9 @@ for key in rma_ns rma_byte_ns atomic_ns; do
 done
 [ "$(grep -c '^# \(get\|put\) ' out)" -eq 14 ] || fail "rma: $(cat out)"
 grep -q '^# passive targets are ' out || fail "rma: $(cat out)"
+mv out rma.machine
+run 0 1 machine --check rma.machine
+keys out | grep -q "^atomic_ns  *[0-9]" || fail "rma, read: $(cat rma.machine out)"
 run 2 1 machine --rma
 says '--rma needs two ranks or more: mpirun'
 run 2 1 tasks --rma

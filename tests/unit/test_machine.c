@@ -78,6 +78,9 @@ static void round_trip(const char *name)
     CHECK_SAME(probe);
     CHECK_SAME(atomic);
     CHECK_SAME(copy_byte);
+    CHECK_SAME(rma);
+    CHECK_SAME(rma_byte);
+    CHECK_SAME(rma_atomic);
     CHECK_SAME(task);
     CHECK_SAME(restore);
     CHECK_SAME(balance);
@@ -98,6 +101,8 @@ static void is_sane(const char *name)
     CHECK(machine.poll > 0 && machine.poll_period >= 20000);
     CHECK(machine.poll_period >= 75 * machine.poll);
     CHECK(machine.probe > 0 && machine.atomic > 0 && machine.copy_byte > 0);
+    CHECK(machine.rma > machine.rma_atomic && machine.rma_atomic > 0);
+    CHECK(machine.rma_byte > 0 && machine.rma_byte <= machine.byte);
     CHECK(machine.task > 0 && machine.restore > 0 && machine.balance > 0);
     CHECK(machine.handle >= machine.send);
 }

@@ -100,13 +100,16 @@ static void print_file(const struct bench *bench,
     fflush(stdout);
 }
 
-/* Keys of messages that one rank cannot measure. */
-static void keep_messages(struct measured *measured)
+/* Keys that are not measured: of messages, which takes two ranks, and of
+ * one-sided operations, which have a run of their own. */
+static void keep_figures(struct measured *measured, bool has_messages)
 {
     static const char *const keys[] = {
-        "latency", "send", "gap", "handle", "bandwidth", "poll", "poll_period"};
+        "rma_ns", "rma_byte_ns", "atomic_ns", "latency", "send",
+        "gap",    "handle",      "bandwidth", "poll",    "poll_period"};
+    size_t count = has_messages ? 3 : sizeof keys / sizeof *keys;
     double none;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (size_t i = 0; i < count; i++)
         bench_take(measured, &none, keys[i], NAN);
 }
 
@@ -125,9 +128,8 @@ void bench_machine(const struct bench *bench)
     if (both != MPI_COMM_NULL) {
         bench_messages(bench, both, &measured);
         MPI_Comm_free(&both);
-    } else {
-        keep_messages(&measured);
     }
+    keep_figures(&measured, bench->size > 1);
     if (bench->rank == 0) {
         bench_memory(bench, &measured);
         measure_compute(bench, &measured);
