@@ -31,6 +31,7 @@ struct eki_sim_port {
     uint64_t free_at; /* when the next message may leave */
     double step_ns;   /* time that the open server step has taken so far */
     int budget;       /* messages that the step may still take */
+    bool has_started; /* the step has, a one-sided operation */
     struct eki_rebalance_own own; /* that has taken its time */
     bool is_answering; /* the step took a message and has sent none since */
     bool is_starved;   /* the last step wanted a buffer, and none was free */
@@ -44,6 +45,36 @@ struct eki_sim_port {
 };
 
 #define EKI_SIM_NOBODY (-2)
+
+/* A one-sided operation on its way. */
+struct eki_sim_operation {
+    struct eki_rma_operation what;
+    uint64_t arrives; /* at its target */
+    uint64_t done;    /* when that is known where it came from; UINT64_MAX: it
+                         has not arrived yet */
+    uint64_t before[EKI_RMA_WORDS];
+};
+
+/* What a rank exports, and its own operations. */
+struct eki_sim_rma {
+    struct eki_rma base;
+    struct eki_sim *sim;
+    struct eki_sim_rank *rank;
+    int32_t actor;       /* its event: an operation arrives at its target */
+    uint64_t *words;     /* [base.words] */
+    uint64_t *word_free; /* [base.words]: when the last change is over */
+    unsigned char *seen; /* what others get: the data as of the last sync, or
+                            the data itself */
+    uint64_t used;       /* bit I: of ticket I */
+    struct eki_sim_operation operations[EKI_RMA_TICKETS];
+};
+
+bool eki_sim_open_rma(struct eki_sim *sim, struct eki_sim_rank *rank);
+void eki_sim_close_rma(struct eki_sim_rma **rma);
+void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank);
+/* When the next operation of RANK will be known to be done, of those that have
+ * arrived; UINT64_MAX: there is none. */
+uint64_t eki_sim_next_done(const struct eki_sim_rank *rank);
 
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);

@@ -67,7 +67,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     port->budget =
         sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
     port->told = EKI_SIM_NOBODY;
-    port->is_starved = port->is_answering = false;
+    port->is_starved = port->is_answering = port->has_started = false;
     bool was_held = eki_is_held(engine);
     uint64_t filled = eki_glance(&engine->node->stock_filled);
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
@@ -77,7 +77,7 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     uint64_t ns = (uint64_t)port->step_ns;
     rank->busy_until = sim->now + ns;
     rank->server_ns += ns;
-    if (sim->messages != sent)
+    if (sim->messages != sent || port->has_started)
         note_claims(sim, rank);
     eki_sim_note_brought(sim, rank);
     if (was_held && !eki_is_held(engine))

@@ -25,6 +25,7 @@
 
 #include "data/data.h"
 #include "engine/engine.h"
+#include "protocol/one_sided.h"
 #include "protocol/requests.h"
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
@@ -123,6 +124,7 @@ struct eki_sim_rank {
     struct eki_stores *stores;      /* of tiles; NULL: it has none */
     struct eki_sim_worker *workers; /* [workers_here] */
     struct eki_sim_port *port;
+    struct eki_sim_rma *rma; /* NULL: it exports nothing */
     int32_t actor, number;
     enum eki_sim_state state;
     int iteration;       /* from 0 */
@@ -154,7 +156,7 @@ enum eki_sim_pace {
     EKI_PACE_SERVER,  /* between two steps of a server */
     EKI_PACE_TAKE,    /* until a server looks at what has arrived */
     EKI_PACE_SERIAL,  /* the program's own code between calls */
-    EKI_PACE_MESSAGE, /* a message is on its way */
+    EKI_PACE_MESSAGE, /* a message is on its way, or a one-sided operation */
     EKI_PACE_SEND     /* until a send buffer comes free */
 };
 
@@ -222,12 +224,13 @@ struct eki_sim_setup {
     const struct eki_sim_program *program;
     int ranks;
     const int *workers, *nodes; /* [ranks], as eki_topology_create() has them */
-    /* Of each rank, but for what it gets here: its topology, fabric, line and
-     * segment.  With homes data follows tasks. */
+    /* Of each rank, but for what it gets here: its topology, fabric, line,
+     * segment and exported memory.  With homes data follows tasks. */
     struct eki_setup engine;
     int64_t task_bytes; /* travel with a task to another rank, besides */
     int functions;      /* 0 ... functions - 1 */
     bool has_tiles;     /* tasks may use stores */
+    bool has_rma;       /* ranks export what protocol/one_sided.h says */
     bool has_data; /* functions may have data: eki_data_set() of each rank */
     struct eki_data_setup data; /* of each rank: who joins with what */
     bool never_balances;        /* no iteration does: ranks have no balancer */

@@ -26,7 +26,8 @@ static uint64_t next_buffer(const struct eki_sim_port *port)
 uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
 {
     const struct eki_sim_port *port = rank->port;
-    uint64_t next = eki_sim_next_arrival(port);
+    uint64_t next =
+        eki_sim_earlier(eki_sim_next_arrival(port), eki_sim_next_done(rank));
     if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS)
         next = eki_sim_earlier(next, next_buffer(port));
     return next;

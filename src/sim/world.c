@@ -55,7 +55,10 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     rank->workers = sim->workers + sim->topology->first_worker[r];
     if (!eki_sim_open_port(sim, r))
         return eki_error(EK_ERR_NOMEM, "no memory for rank %d", r);
+    if (given->has_rma && given->ranks > 1 && !eki_sim_open_rma(sim, rank))
+        return eki_error(EK_ERR_NOMEM, "no memory that rank %d exports", r);
     struct eki_setup setup = given->engine;
+    setup.rma = rank->rma ? &rank->rma->base : NULL;
     setup.topology = &rank->topology;
     setup.fabric = given->ranks > 1 ? &rank->port->fabric : NULL;
     setup.number = eki_wire_next_number(&rank->port->fabric);
@@ -87,6 +90,13 @@ static ek_status create_rank(struct eki_sim *sim, int r)
     return EK_OK;
 }
 
+/* Workers, ranks, the sampler, and what ranks export. */
+static int32_t count_actors(const struct eki_sim *sim)
+{
+    return sim->topology->workers + sim->setup.ranks + 1 +
+           (sim->setup.has_rma ? sim->setup.ranks : 0);
+}
+
 static bool create_arrays(struct eki_sim *sim)
 {
     size_t ranks = (size_t)sim->setup.ranks;
@@ -109,9 +119,8 @@ static bool create_arrays(struct eki_sim *sim)
         return false;
     for (int n = 0; n < sim->topology->nodes; n++)
         sim->nodes[n].open_at = -1;
-    /* Workers, ranks, and the sampler. */
     sample->actor = sim->topology->workers + sim->setup.ranks;
-    return eki_heap_init(&sim->heap, sample->actor + 1);
+    return eki_heap_init(&sim->heap, count_actors(sim));
 }
 
 static ek_status create_ranks(struct eki_sim *sim)
@@ -119,7 +128,7 @@ static ek_status create_ranks(struct eki_sim *sim)
     const struct eki_sim_setup *setup = &sim->setup;
     EKI_TRY(eki_topology_create(0, setup->ranks, setup->workers, setup->nodes,
                                 &sim->topology));
-    if (sim->topology->workers + setup->ranks + 1 > EKI_ACTORS_MOST)
+    if (count_actors(sim) > EKI_ACTORS_MOST)
         return eki_error(
             EK_ERR_ARG, "%d workers on %d ranks; allowed: %d in all",
             sim->topology->workers, setup->ranks, EKI_ACTORS_MOST - 1);
@@ -160,6 +169,7 @@ void eki_sim_destroy(struct eki_sim **made)
     for (int r = 0; sim->ports && r < sim->setup.ranks; r++) {
         eki_engine_destroy(&sim->ranks[r].engine);
         eki_stores_destroy(&sim->ranks[r].stores);
+        eki_sim_close_rma(&sim->ranks[r].rma);
         eki_sim_close_port(&sim->ports[r]);
     }
     for (int n = 0; sim->segments && n < sim->topology->nodes; n++)
@@ -186,6 +196,10 @@ static bool run_event(struct eki_sim *sim, int32_t actor)
     struct eki_sim_rank *rank;
     if (actor == sim->sample.actor) {
         eki_sim_sample_event(sim);
+        return true;
+    }
+    if (actor > sim->sample.actor) {
+        eki_sim_rma_event(sim, &sim->ranks[actor - sim->sample.actor - 1]);
         return true;
     }
     if (actor < workers) {
