@@ -62,6 +62,13 @@ void eki_asker_reset(struct eki_asker *asker, bool is_plain);
  * NUMBER: not, where enough requests are open, or it is too early. */
 bool eki_asker_may_ask(struct eki_asker *asker, const struct eki_engine *engine,
                        uint64_t number, uint64_t now);
+/* How many of its requests were answered in this phase. */
+static inline uint64_t eki_asker_answers(const struct eki_asker *asker)
+{
+    /* relaxed, both: a hint. */
+    return atomic_load_explicit(&asker->answers[0], memory_order_relaxed) +
+           atomic_load_explicit(&asker->answers[1], memory_order_relaxed);
+}
 /* Worker: whether a request is open; when it may ask next. */
 bool eki_asker_has_open(const struct eki_asker *asker);
 uint64_t eki_asker_due(const struct eki_asker *asker);

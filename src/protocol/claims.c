@@ -102,16 +102,28 @@ void eki_ring_learn(struct eki_one_sided *side, uint64_t rest)
     ring->tail += newly;
 }
 
-void eki_ring_look(struct eki_one_sided *side, int epoch)
+bool eki_ring_may_look(struct eki_one_sided *side, int first)
 {
+    struct eki_ring *ring = &side->ring;
+    bool is_early = side->now < ring->look_after;
+    ring->early = is_early ? first : -1;
+    if (!is_early)
+        ring->look_after = side->now + EKI_OWNER_LOOKS_NS;
+    return !is_early;
+}
+
+bool eki_ring_look(struct eki_one_sided *side, int epoch)
+{
+    int first = EKI_WORD_COPIED + epoch * EKI_SWS_BLOCKS_MAX;
+    if (!eki_ring_may_look(side, first))
+        return false;
     side->ring.looked = epoch;
-    eki_ring_next(
-        side, EKI_RING_COPIED,
-        (struct eki_rma_operation){.kind = EKI_RMA_READ,
-                                   .rank = side->rma->fabric->rank,
-                                   .at = EKI_WORD_COPIED +
-                                         (size_t)epoch * EKI_SWS_BLOCKS_MAX,
-                                   .words = EKI_SWS_BLOCKS_MAX});
+    eki_ring_next(side, EKI_RING_COPIED,
+                  (struct eki_rma_operation){.kind = EKI_RMA_READ,
+                                             .rank = side->rma->fabric->rank,
+                                             .at = (size_t)first,
+                                             .words = EKI_SWS_BLOCKS_MAX});
+    return true;
 }
 
 uint64_t eki_ring_part(const struct eki_one_sided *side, uint64_t tasks)

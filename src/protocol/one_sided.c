@@ -298,7 +298,7 @@ ek_status eki_one_sided_add(struct eki_engine *engine)
     side->slots = engine->capacity;
     side->epochs = engine->setup.sws.epochs == 1 ? 1 : EKI_SWS_EPOCHS_MAX;
     side->damping = (uint32_t)engine->setup.sws.damping;
-    side->ring.ticket = -1;
+    side->ring.ticket = side->ring.early = -1;
     for (int e = 0; e < EKI_SWS_EPOCHS_MAX; e++)
         side->ring.is_copied[e] = true;
     side->askers = eki_alloc_lines(workers * sizeof *side->askers);

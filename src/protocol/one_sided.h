@@ -120,12 +120,18 @@ struct eki_ring {
     int renewed; /* words */
     int epoch;   /* of what is shown */
     int looked;  /* the epoch that is looked at */
+    uint64_t look_after;
+    int early; /* the word from which on the last step wanted to look, before
+                  that; -1: none */
     /* Of each epoch; sdc: of the first. */
     uint64_t claimed[EKI_SWS_EPOCHS_MAX]; /* ever */
     uint64_t begin[EKI_SWS_EPOCHS_MAX];   /* the first that may be being copied,
                                              UINT64_MAX: none of this phase */
     bool is_copied[EKI_SWS_EPOCHS_MAX];
 };
+
+/* The owner looks at its own words so often at most. */
+#define EKI_OWNER_LOOKS_NS UINT64_C(5000)
 
 /* Who has so many looks before it claims, whatever the damping is. */
 #define EKI_EMPTIES_MOST UINT32_MAX
@@ -227,10 +233,14 @@ static inline void eki_ring_next(struct eki_one_sided *side,
 }
 /* Of the tasks that are shown REST are left. */
 void eki_ring_learn(struct eki_one_sided *side, uint64_t rest);
+/* The first position whose slot may be being copied, or is not claimed. */
+uint64_t eki_ring_oldest(const struct eki_ring *ring);
 /* How many of so many tasks go back to the workers. */
 uint64_t eki_ring_part(const struct eki_one_sided *side, uint64_t tasks);
-/* Look what was copied of EPOCH. */
-void eki_ring_look(struct eki_one_sided *side, int epoch);
+/* Whether the owner may look at words from FIRST on now, which it does then. */
+bool eki_ring_may_look(struct eki_one_sided *side, int first);
+/* Look what was copied of EPOCH; false: not now. */
+bool eki_ring_look(struct eki_one_sided *side, int epoch);
 /* Start an operation of the owner, or go on; false: nothing to do now. */
 bool eki_ring_step(struct eki_one_sided *side);
 /* Start OPERATION; false: not now. */
@@ -243,8 +253,18 @@ bool eki_one_sided_test(struct eki_one_sided *side, int *ticket,
 /* What the stamp of this phase is. */
 uint64_t eki_one_sided_stamp(const struct eki_engine *engine);
 
+static inline struct eki_one_sided *
+eki_one_sided_of(const struct eki_engine *engine)
+{
+    return (struct eki_one_sided *)eki_engine_protocol(engine,
+                                                       &eki_one_sided_ops);
+}
 /* For a job of several nodes with exported memory. */
 ek_status eki_one_sided_add(struct eki_engine *engine);
+
+/* When the owner, who waits for that, looks at its own words from *FIRST on;
+ * UINT64_MAX: it does not wait; while nobody steps the engine. */
+uint64_t eki_one_sided_due(const struct eki_engine *engine, int *first);
 
 /* A broken invariant in words, or NULL; while nobody steps the engine. */
 const char *eki_one_sided_check(const struct eki_engine *engine);

@@ -41,16 +41,20 @@ static void renew_ring(struct eki_one_sided *side)
     renew_word(side);
 }
 
-/* How many slots are free. */
-static uint64_t ring_room(const struct eki_one_sided *side)
+uint64_t eki_ring_oldest(const struct eki_ring *ring)
 {
-    const struct eki_ring *ring = &side->ring;
     uint64_t oldest = ring->tail;
     for (int e = 0; e < EKI_SWS_EPOCHS_MAX; e++) {
         if (!ring->is_copied[e] && ring->begin[e] < oldest)
             oldest = ring->begin[e];
     }
-    return side->slots - (ring->end - oldest);
+    return oldest;
+}
+
+/* How many slots are free. */
+static uint64_t ring_room(const struct eki_one_sided *side)
+{
+    return side->slots - (side->ring.end - eki_ring_oldest(&side->ring));
 }
 
 static unsigned char *slot_at(const struct eki_one_sided *side,
@@ -152,10 +156,8 @@ static bool has_spare_tasks(const struct eki_one_sided *side)
 static bool look_for_room(struct eki_one_sided *side)
 {
     for (int e = 0; e < EKI_SWS_EPOCHS_MAX; e++) {
-        if (!side->ring.is_copied[e] && side->ring.begin[e] != UINT64_MAX) {
-            eki_ring_look(side, e);
-            return true;
-        }
+        if (!side->ring.is_copied[e] && side->ring.begin[e] != UINT64_MAX)
+            return eki_ring_look(side, e);
     }
     return false;
 }
@@ -165,6 +167,7 @@ static bool choose_for_ring(struct eki_one_sided *side)
 {
     struct eki_ring *ring = &side->ring;
     const struct eki_engine *engine = side->protocol.engine;
+    ring->early = -1;
     if (ring->phase != engine->phase) {
         if (side->manner)
             renew_ring(side);
@@ -182,12 +185,13 @@ static bool choose_for_ring(struct eki_one_sided *side)
         return ring->manner->show(side);
     if (!has_spare_tasks(side))
         return false;
-    if (ring->tail != ring->end)
-        eki_ring_next(side, EKI_RING_LOOK, eki_look(side->rma->fabric->rank));
-    else if (ring_room(side) < eki_deque_block_max(engine->capacity))
-        return look_for_room(side);
-    else
-        return fill_ring(side);
+    if (ring->tail == ring->end)
+        return ring_room(side) < eki_deque_block_max(engine->capacity)
+                   ? look_for_room(side)
+                   : fill_ring(side);
+    if (!eki_ring_may_look(side, 0))
+        return false;
+    eki_ring_next(side, EKI_RING_LOOK, eki_look(side->rma->fabric->rank));
     return true;
 }
 
@@ -232,4 +236,13 @@ bool eki_ring_step(struct eki_one_sided *side)
         return false;
     go_on_owning(side, before);
     return true;
+}
+
+uint64_t eki_one_sided_due(const struct eki_engine *engine, int *first)
+{
+    const struct eki_one_sided *side = eki_one_sided_of(engine);
+    if (!side || side->ring.early < 0)
+        return UINT64_MAX;
+    *first = side->ring.early;
+    return side->ring.look_after;
 }

@@ -52,10 +52,8 @@ static bool show_sws(struct eki_one_sided *side)
     uint32_t epoch = 0;
     while (epoch < side->epochs && !ring->is_copied[epoch])
         epoch++;
-    if (epoch == side->epochs) {
-        eki_ring_look(side, (ring->looked + 1) % (int)side->epochs);
-        return true;
-    }
+    if (epoch == side->epochs)
+        return eki_ring_look(side, (ring->looked + 1) % (int)side->epochs);
     const struct eki_sws_word word = {
         .epoch = epoch,
         .initial = (uint32_t)(ring->end - ring->split),
