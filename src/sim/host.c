@@ -133,6 +133,8 @@ static void open_team(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     rank->state = EKI_SIM_RUNS;
     send_workers(sim, rank);
+    if (rank->rma) /* its words are to be renewed */
+        eki_sim_call_server(sim, rank, sim->now + 1);
     rearm(sim, rank);
 }
 

@@ -66,15 +66,20 @@ struct eki_sim_rma {
     unsigned char *seen; /* what others get: the data as of the last sync, or
                             the data itself */
     uint64_t used;       /* bit I: of ticket I */
+    uint64_t touched;    /* bit I: others have changed word I since the owner
+                            looked at it last */
+    bool has_ended;      /* the open server step has seen that one is done */
+    uint64_t wanted;     /* when workers were to step the server, since it was
+                            stepped last; UINT64_MAX: they were not */
     struct eki_sim_operation operations[EKI_RMA_TICKETS];
 };
 
 bool eki_sim_open_rma(struct eki_sim *sim, struct eki_sim_rank *rank);
 void eki_sim_close_rma(struct eki_sim_rma **rma);
 void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank);
-/* When the next operation of RANK will be known to be done, of those that have
- * arrived; UINT64_MAX: there is none. */
-uint64_t eki_sim_next_done(const struct eki_sim_rank *rank);
+/* When the server of RANK, which exports memory, has something to do that is
+ * known now; UINT64_MAX: nothing. */
+uint64_t eki_sim_next_of_rma(const struct eki_sim_rank *rank);
 
 bool eki_sim_open_port(struct eki_sim *sim, int rank);
 void eki_sim_close_port(struct eki_sim_port *port);
@@ -168,6 +173,15 @@ uint64_t eki_sim_poll(struct eki_sim *sim, struct eki_sim_rank *rank,
 /* The first time at NS or later at which WORKER, which waits, looks. */
 uint64_t eki_sim_look_of(const struct eki_sim *sim,
                          const struct eki_sim_worker *worker, uint64_t ns);
+/* Whether whoever steps the server of RANK finds something from NS on. */
+static inline bool eki_sim_has_come(const struct eki_sim_rank *rank,
+                                    uint64_t ns)
+{
+    return eki_sim_next_arrival(rank->port) <= ns ||
+           EKI_UNLIKELY(rank->rma && eki_sim_next_of_rma(rank) <= ns);
+}
+/* The owners of rings on NODE may fill theirs, or take tasks back. */
+void eki_sim_call_owners(struct eki_sim *sim, int node);
 /* Let WORKER look for something that is there from NS on, if it waits, or its
  * task does. */
 void eki_sim_wake(struct eki_sim *sim, struct eki_sim_worker *worker,

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+_Static_assert(EKI_ONE_SIDED_WORDS < 64, "a bit each");
+
 static struct eki_sim_rma *sim_rma_of(struct eki_rma *base)
 {
     return (struct eki_sim_rma *)base; /* its first member */
@@ -75,7 +77,7 @@ static bool test_operation(struct eki_rma *base, int ticket, uint64_t *before)
     if (before && operation->what.kind < EKI_RMA_GET)
         memcpy(before, operation->before, words * sizeof *before);
     rma->used &= ~(UINT64_C(1) << ticket);
-    rma->rank->port->told = -1;
+    rma->has_ended = true;
     return true;
 }
 
@@ -127,6 +129,37 @@ static uint64_t carry_out(const struct eki_sim_rma *target,
     return target->sim->now;
 }
 
+/* When the owner looks at words that others have changed. */
+static uint64_t next_look(const struct eki_sim_rma *rma)
+{
+    const struct eki_sim_rank *rank = rma->rank;
+    int first = 0;
+    if (rma->touched == 0)
+        return UINT64_MAX;
+    uint64_t due = eki_one_sided_due(rank->engine, &first);
+    int count = first == 0 ? EKI_WORD_COPIED : EKI_SWS_BLOCKS_MAX;
+    if ((rma->touched >> first & ((UINT64_C(1) << count) - 1)) == 0)
+        return UINT64_MAX;
+    return due == UINT64_MAX || due < rank->clock_ns ? due
+                                                     : due - rank->clock_ns;
+}
+
+/* Words of TARGET were changed by another, or looked at by the owner. */
+static void note_words(struct eki_sim *sim, struct eki_sim_rma *target,
+                       const struct eki_rma_operation *what, bool is_own)
+{
+    uint64_t words = what->words > 1 ? what->words : 1;
+    uint64_t bits = ((UINT64_C(1) << words) - 1) << what->at;
+    if (is_own && what->kind == EKI_RMA_READ)
+        target->touched &= ~bits;
+    if (is_own || what->kind == EKI_RMA_READ)
+        return;
+    target->touched |= bits;
+    uint64_t look = next_look(target);
+    if (look != UINT64_MAX)
+        eki_sim_call_server(sim, target->rank, eki_sim_later(look, sim->now));
+}
+
 /* It arrives at its target. */
 static void arrive(struct eki_sim_rma *rma, struct eki_sim_operation *operation)
 {
@@ -141,6 +174,8 @@ static void arrive(struct eki_sim_rma *rma, struct eki_sim_operation *operation)
     operation->done =
         begun + eki_sim_pace_of(sim, rma->rank, EKI_PACE_MESSAGE, back);
     eki_sim_call_server(sim, rma->rank, operation->done);
+    if (what->kind < EKI_RMA_GET)
+        note_words(sim, target->rma, what, target == rma->rank);
 }
 
 void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank)
@@ -157,11 +192,11 @@ void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank)
     }
 }
 
-uint64_t eki_sim_next_done(const struct eki_sim_rank *rank)
+uint64_t eki_sim_next_of_rma(const struct eki_sim_rank *rank)
 {
     const struct eki_sim_rma *rma = rank->rma;
-    uint64_t next = UINT64_MAX;
-    for (int i = 0; rma && i < EKI_RMA_TICKETS && rma->used >> i != 0; i++) {
+    uint64_t next = eki_sim_earlier(rma->wanted, next_look(rma));
+    for (int i = 0; i < EKI_RMA_TICKETS && rma->used >> i != 0; i++) {
         if (rma->used >> i & 1)
             next = eki_sim_earlier(next, rma->operations[i].done);
     }
@@ -181,6 +216,7 @@ bool eki_sim_open_rma(struct eki_sim *sim, struct eki_sim_rank *rank)
                          .bytes = eki_one_sided_bytes(&sim->setup.engine)};
     rma->sim = sim;
     rma->rank = rank;
+    rma->wanted = UINT64_MAX;
     rma->actor = sim->sample.actor + 1 + rank->number;
     rma->words = eki_alloc(rma->base.words, sizeof *rma->words);
     rma->word_free = eki_alloc(rma->base.words, sizeof *rma->word_free);

@@ -20,6 +20,19 @@ static void wake_told(struct eki_sim *sim, struct eki_sim_rank *rank,
         eki_sim_wake(sim, &rank->workers[w], sim->now + ns + 1);
 }
 
+/* Let the workers of RANK look whose steals the step has ended. */
+static void wake_answered(struct eki_sim *sim, struct eki_sim_rank *rank,
+                          uint64_t ns)
+{
+    const struct eki_one_sided *side = eki_one_sided_of(rank->engine);
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        uint64_t answers = eki_asker_answers(&side->askers[w]);
+        if (answers != rank->workers[w].answers)
+            eki_sim_wake(sim, &rank->workers[w], sim->now + ns + 1);
+        rank->workers[w].answers = answers;
+    }
+}
+
 /* Note who has visible tasks left: the server of RANK may have claimed from any
  * deque of the node. */
 static void note_claims(struct eki_sim *sim, const struct eki_sim_rank *rank)
@@ -68,6 +81,10 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
         sim->program->pace ? 1 + (int)eki_random_below(&sim->random, 4) : 1;
     port->told = EKI_SIM_NOBODY;
     port->is_starved = port->is_answering = port->has_started = false;
+    if (rank->rma) {
+        rank->rma->has_ended = false;
+        rank->rma->wanted = UINT64_MAX;
+    }
     bool was_held = eki_is_held(engine);
     uint64_t filled = eki_glance(&engine->node->stock_filled);
     rank->server_done = eki_server_step(engine, eki_sim_clock(sim, rank));
@@ -83,6 +100,8 @@ uint64_t eki_sim_serve(struct eki_sim *sim, struct eki_sim_rank *rank)
     if (was_held && !eki_is_held(engine))
         let_go(sim, rank);
     wake_told(sim, rank, ns);
+    if (EKI_UNLIKELY(rank->rma && rank->rma->has_ended))
+        wake_answered(sim, rank, ns);
     if (filled != eki_glance(&engine->node->stock_filled))
         eki_sim_wake_workers(sim, rank->topology.node);
     /* Who votes for the node waits for what other ranks have open. */

@@ -88,6 +88,7 @@ struct eki_sim_worker {
     uint64_t halt_at;   /* when its task began to wait for tiles ... */
     uint64_t halted_ns; /* ... and for how long all have so far */
     uint64_t word_free; /* when the last atomic on its deque's word is over */
+    uint64_t answers;   /* to its steals by one-sided operations */
     int64_t index;      /* the one that runs */
     uint64_t ahead_ns;  /* how long after now its task begins, or goes on */
     /* Where steals are sampled (sampled.c). */

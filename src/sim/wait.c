@@ -106,6 +106,7 @@ static void tell_idle(struct eki_sim *sim, struct eki_sim_rank *rank)
 {
     int node = rank->topology.node;
     struct eki_sim_rank *lowest = &sim->ranks[sim->topology->lowest_rank[node]];
+    eki_sim_call_owners(sim, node);
     if (!rank->engine->alone)
         eki_sim_call_server(sim, lowest, sim->now);
     else if (sim->nodes[node].waiting == rank->topology.node_workers)

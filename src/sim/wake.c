@@ -26,8 +26,9 @@ static uint64_t next_buffer(const struct eki_sim_port *port)
 uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
 {
     const struct eki_sim_port *port = rank->port;
-    uint64_t next =
-        eki_sim_earlier(eki_sim_next_arrival(port), eki_sim_next_done(rank));
+    uint64_t next = eki_sim_next_arrival(port);
+    if (EKI_UNLIKELY(rank->rma != NULL))
+        next = eki_sim_earlier(next, eki_sim_next_of_rma(rank));
     if (port->is_starved || rank->is_forwarded || rank->state != EKI_SIM_RUNS)
         next = eki_sim_earlier(next, next_buffer(port));
     return next;
@@ -162,7 +163,10 @@ void eki_sim_call_server(struct eki_sim *sim, struct eki_sim_rank *rank,
     }
     if (rank->engine->kind == EKI_PHASE_RESTORE)
         return;
-    if (eki_sim_is_polling(sim, rank))
+    bool is_polling = eki_sim_is_polling(sim, rank);
+    if (is_polling && rank->rma)
+        rank->rma->wanted = eki_sim_earlier(rank->rma->wanted, ns);
+    if (is_polling)
         wake_first(sim, rank, eki_sim_later(ns, rank->busy_until));
     else if (is_serving(rank))
         eki_sim_serve_at(sim, rank, ns);
@@ -186,6 +190,17 @@ void eki_sim_announce(struct eki_sim *sim, struct eki_sim_rank *rank,
 void eki_sim_wake_node(struct eki_sim *sim, int node)
 {
     eki_sim_wake_workers(sim, node);
+    for (int r = sim->topology->lowest_rank[node];
+         r <= sim->topology->highest_rank[node]; r++) {
+        if (sim->ranks[r].topology.node == node)
+            eki_sim_call_server(sim, &sim->ranks[r], sim->now);
+    }
+}
+
+void eki_sim_call_owners(struct eki_sim *sim, int node)
+{
+    if (!sim->setup.has_rma)
+        return;
     for (int r = sim->topology->lowest_rank[node];
          r <= sim->topology->highest_rank[node]; r++) {
         if (sim->ranks[r].topology.node == node)
@@ -218,6 +233,7 @@ static bool note_place(struct eki_sim *sim, const struct eki_engine *engine,
     if (is_visible) {
         eki_sim_wake_workers(sim, engine->topology->node);
         eki_sim_feed_guests(sim, engine->topology->node);
+        eki_sim_call_owners(sim, engine->topology->node);
     }
     return true;
 }

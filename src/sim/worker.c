@@ -228,7 +228,7 @@ static bool runs_on(struct eki_sim *sim, struct eki_sim_worker *worker,
         return false;
     }
     if (eki_sim_is_polling(sim, rank) && eki_sim_has_messages(rank) &&
-        then >= rank->polls.next && eki_sim_next_arrival(rank->port) <= then) {
+        then >= rank->polls.next && eki_sim_has_come(rank, then)) {
         eki_sim_note_polled(sim, rank, then, true);
         rank->polled = 0;
         eki_sim_set_state(sim, worker, EKI_SIM_SERVES);
@@ -333,7 +333,7 @@ static void go_on_serving(struct eki_sim *sim, struct eki_sim_worker *worker)
 {
     struct eki_sim_rank *rank = worker->rank;
     if (rank->polled++ < EKI_DRAIN_MOST && !eki_sim_is_served(sim, rank) &&
-        eki_sim_next_arrival(rank->port) <= sim->now) {
+        eki_sim_has_come(rank, sim->now)) {
         go_on_after(sim, worker, (double)eki_sim_serve(sim, rank));
         return;
     }

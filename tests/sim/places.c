@@ -162,12 +162,54 @@ static void find_message(struct explore *explore,
                    "message");
 }
 
+static bool is_ring(const char *place)
+{
+    return strcmp(place, "ring") == 0;
+}
+
 static void find_held(void *context, const char *place,
                       const unsigned char *slots, int64_t count)
 {
     struct explore *explore = context;
-    find_slots(explore, slots, count, explore->sim->ranks[0].engine->slot_bytes,
-               place);
+    if (!is_ring(place))
+        find_slots(explore, slots, count,
+                   explore->sim->ranks[0].engine->slot_bytes, place);
+}
+
+/* Nobody knows here what others have claimed of a ring and have not got yet, of
+ * which the owner knows or does not: what is in no other place. */
+static void find_exported(struct explore *explore, const struct eki_slot *slot)
+{
+    struct eki_range range = {ledger_key(slot), ledger_key(slot) + 1};
+    if (slot->flags & EKI_SLOT_RANGE)
+        memcpy(&range, slot->payload, sizeof range);
+    for (int64_t i = range.first; i < range.last; i++) {
+        struct task *task = ledger_find(&explore->ledger, i);
+        if (!task->place && task->state == TASK_PENDING)
+            task->place = "ring";
+    }
+}
+
+static void find_ring(struct explore *explore, const struct eki_one_sided *side)
+{
+    const struct eki_ring *ring = &side->ring;
+    size_t slot_bytes = side->protocol.engine->slot_bytes;
+    for (uint64_t at = eki_ring_oldest(ring); at < ring->end; at++)
+        find_exported(
+            explore,
+            (const struct eki_slot *)(side->rma->data +
+                                      eki_ring_slot(side, ring->phase, at) *
+                                          slot_bytes));
+}
+
+static void find_rings(struct explore *explore)
+{
+    for (int r = 0; r < explore->sim->setup.ranks; r++) {
+        const struct eki_one_sided *side =
+            eki_one_sided_of(explore->sim->ranks[r].engine);
+        if (side)
+            find_ring(explore, side);
+    }
 }
 
 /* What nobody has taken, or was cancelled. */
@@ -258,6 +300,7 @@ void explore_check_all(struct explore *explore)
              w++)
             find_hidden(explore, engine->workers[w]);
     }
+    find_rings(explore);
     for (int64_t key = 0; key < ledger->count; key++)
         check_found(explore, key, &ledger->tasks[key]);
 }

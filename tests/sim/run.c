@@ -286,8 +286,20 @@ static struct eki_setup engine_of(const struct explore_scenario *scenario)
         .lifeline = {.graph = (int)(scenario->seed % 5),
                      .radix = 2 + (int64_t)(scenario->seed % 3),
                      .attempts = (int64_t)(scenario->seed % 4)},
+        .sws = {.epochs = 1 + (int64_t)(scenario->seed % 2),
+                .damping = (int64_t)(scenario->seed / 2 % 3)},
         /* For some messages to travel in. */
         .hold_ns = 10 * (scenario->law.message + scenario->law.server)};
+}
+
+static bool has_one_sided(const struct explore_scenario *scenario)
+{
+    bool has_one = false;
+    for (int i = 0; i < scenario->iterations; i++)
+        has_one |=
+            eki_scheme_of(scenario->iteration[i].plan.steal)->elsewhere ==
+            &eki_one_sided_ops;
+    return has_one;
 }
 
 static void set_up(struct explore *explore,
@@ -331,6 +343,7 @@ static void set_up(struct explore *explore,
         .engine = engine_of(scenario),
         .functions = EXPLORE_FUNCTIONS,
         .has_tiles = scenario->tiling.stores > 0,
+        .has_rma = has_one_sided(scenario),
         .has_data = scenario->travel.is_used,
         .data = {.budget_bytes = scenario->travel.budget_bytes,
                  .has_bytes = true},

@@ -127,6 +127,10 @@ static const struct option options[] = {
      .help = "of --steal lifeline: graph auto, hypercube (radix), xor, offsets "
              "or ring, attempts at random nodes before "
              "(graph=auto,radix=4,attempts=4)"},
+    {"--sws", "LIST", AT(sws), OPTION_TEXT,
+     .help = "of --steal sws: publications of which tasks may be on their way, "
+             "attempts in vain after which a thief reads first "
+             "(epochs=2,damping=1)"},
     {"--expected", "N", AT(iterations_expected), OPTION_INTEGER(0, 1000000000),
      .help = "iterations of the run, for auto; 0: as many as done (0)"},
 };
@@ -191,9 +195,13 @@ static bool check_all(void *context, struct message *message)
     struct eki_hpdc12_option constants;
     struct eki_dvs_option mesh;
     struct eki_lifeline_option lifeline;
+    struct eki_sws_option sws;
     if (arguments->dvs && !eki_dvs_read(arguments->dvs, &mesh))
         return message_set(message, "--dvs is '%s'; allowed: %s",
                            arguments->dvs, EKI_DVS_ALLOWED);
+    if (arguments->sws && !eki_sws_read(arguments->sws, &sws))
+        return message_set(message, "--sws is '%s'; allowed: %s",
+                           arguments->sws, EKI_SWS_ALLOWED);
     if (arguments->lifeline &&
         !eki_lifeline_read(arguments->lifeline, &lifeline))
         return message_set(message, "--lifeline is '%s'; allowed: %s",

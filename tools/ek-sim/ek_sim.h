@@ -20,9 +20,9 @@ struct arguments {
     int iterations, buffer_slots, seeds;
     int balance_group, balance_ppm, iterations_expected;
     int steal_batch, load_threshold;
-    const char *hpdc12, *dvs, *lifeline; /* NULL: as the library has it */
-    const char *hints;                   /* a record; NULL: none */
-    int backoff_ns;                      /* -1: the library's */
+    const char *hpdc12, *dvs, *lifeline, *sws; /* NULL: as the library has it */
+    const char *hints;                         /* a record; NULL: none */
+    int backoff_ns;                            /* -1: the library's */
     int64_t task_bytes;
     const char *bytes_scale; /* a list; NULL: 1 */
     int64_t data_bytes;      /* as the library's option */

@@ -97,6 +97,17 @@ static bool has_counter(const struct simulation *simulation)
     return false;
 }
 
+static bool has_one_sided(const struct simulation *simulation)
+{
+    for (int i = 0; i < simulation->plan.steal.count; i++) {
+        int policy = simulation->plan.steal.entries[i].value;
+        if (eki_scheme_of((ek_steal_policy)policy)->elsewhere ==
+            &eki_one_sided_ops)
+            return true;
+    }
+    return false;
+}
+
 static bool never_balances(const struct simulation *simulation)
 {
     for (int i = 0; i < simulation->plan.restore.count; i++) {
@@ -134,6 +145,12 @@ static bool check_policies(const struct simulation *simulation,
                            "--load-threshold has no effect where --steal is "
                            "'%s', whose thieves know of no loads",
                            steal);
+    if (simulation->run->is_sampled && has_one_sided(simulation))
+        return message_set(message,
+                           "--mode sampled draws requests, and thieves of "
+                           "--steal '%s' send none; allowed: --mode exact, for "
+                           "up to 20,000 cores or so",
+                           steal);
     if (simulation->run->is_sampled && has_memory)
         return message_set(message,
                            "--mode sampled draws victims, and thieves of "
@@ -164,13 +181,15 @@ static bool check_detectors(const struct simulation *simulation,
     return true;
 }
 
-/* What --lifeline says; and --dvs, if it has cells for the workers of each
- * node, and its source is one of them. */
+/* What --lifeline and --sws say; and --dvs, if it has cells for the workers of
+ * each node, and its source is one of them. */
 static ek_status read_lists(const struct run *run, struct eki_setup *setup)
 {
     const char *text = run->arguments->lifeline;
     eki_lifeline_read(text ? text : eki_option_defaults.lifeline,
                       &setup->lifeline);
+    text = run->arguments->sws;
+    eki_sws_read(text ? text : eki_option_defaults.sws, &setup->sws);
     text = run->arguments->dvs;
     eki_dvs_read(text ? text : eki_option_defaults.dvs, &setup->dvs);
     int room = eki_mesh_room(&setup->dvs), workers = 0;
@@ -221,6 +240,7 @@ static ek_status open_sim(struct simulation *simulation,
         .task_bytes = arguments->task_bytes,
         .functions = 1 + (run->workload->input_bytes != NULL),
         .has_tiles = run->tiles.is_used,
+        .has_rma = has_one_sided(simulation),
         .has_data = run->workload->input_bytes != NULL,
         .data = {.budget_bytes = arguments->data_bytes},
         .never_balances = never_balances(simulation),
