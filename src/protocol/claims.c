@@ -95,7 +95,8 @@ void eki_ring_learn(struct eki_one_sided *side, uint64_t rest)
     EKI_ASSERT(rest <= ring->split - ring->tail);
     if (newly == 0)
         return;
-    if (ring->is_copied[ring->epoch])
+    /* What is left to be copied of an older phase lies in the other half. */
+    if (ring->is_copied[ring->epoch] || ring->begin[ring->epoch] == UINT64_MAX)
         ring->begin[ring->epoch] = ring->tail;
     ring->is_copied[ring->epoch] = false;
     ring->claimed[ring->epoch] += newly;
