@@ -73,8 +73,12 @@ static bool deliver_block(struct eki_one_sided *side, struct eki_steal *steal)
     message->head.count = steal->count;
     message->head.first = 0;
     message->head.source = steal->rank;
-    if (!eki_server_bring(engine, engine->workers[steal - side->steals],
-                          message, steal->since))
+    /* Who shuts its answers as it begins a task runs what has come there, even
+     * when stopped; what is claimed is cancelled first. */
+    if (is_stopped
+            ? !eki_server_share(engine, message->body, steal->count)
+            : !eki_server_bring(engine, engine->workers[steal - side->steals],
+                                message, steal->since))
         return false;
     engine->post.moved++;
     eki_steal_note_end(side, steal, true);
