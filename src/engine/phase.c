@@ -35,7 +35,7 @@ static void begin(struct ek_worker *worker, uint64_t now)
     batch->budget = batch->count = 0;
     batch->marks = 0;
     batch->held_ns = 0;
-    batch->wants_server = false;
+    batch->wants_server = engine->scheme && engine->scheme->serves_first;
     worker->stretches.count = 0;
     worker->stretches.is_cut = false;
     worker->stretches.logged = eki_local_slots(

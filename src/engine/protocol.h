@@ -112,6 +112,8 @@ struct eki_scheme {
      * for its answer, and asks the next at once. */
     bool is_plain;
     bool notes_thieves; /* a worker knows who last stole from it */
+    bool serves_first;  /* thieves find what the server has put up: it is
+                           stepped before the first task runs */
     /* Whom a node asks, whose workers steal within it; NULL: workers ask. */
     const struct eki_seeker_ops *seeker;
     /* The phase is entered: make what the thieves of this rank need; NULL:

@@ -240,7 +240,7 @@ ek_status eki_fabric_mpi_export(struct eki_fabric *fabric, size_t words,
 /* Wait for what nobody has waited for. */
 static void finish_tickets(struct eki_mpi_rma *rma)
 {
-    for (int i = 0; i < EKI_RMA_TICKETS; i++)
+    for (int i = 0; i < EKI_RMA_TICKETS && rma->mpi->base.failed == EK_OK; i++)
         (void)EKI_MPI_OF(rma->mpi, MPI_Wait, &rma->tickets[i].request,
                          MPI_STATUS_IGNORE);
 }

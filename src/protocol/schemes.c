@@ -102,7 +102,7 @@ static bool arm_dvs(struct eki_engine *engine)
         .elsewhere = &eki_one_sided_ops, .detectors = COUNTING,          \
         .undetected = "tasks are claimed, and arrive, without a message" \
                       " that a node could wait for",                     \
-        .is_plain = true                                                 \
+        .is_plain = true, .serves_first = true                           \
     }
 /* ... whose requests may wait for long. */
 #define BY_PATIENCE(name, how)                                     \

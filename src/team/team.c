@@ -81,6 +81,8 @@ static void step_worker(struct eki_team *team, int here)
     struct eki_waiter waiter = {0};
     eki_team_arrive(team, here);
     uint64_t now = worker->batch.stamp;
+    if (EKI_UNLIKELY(worker->batch.wants_server))
+        eki_team_after_step(team, here, &waiter, now);
     for (;;) {
         switch (eki_worker_step(worker, now)) {
         case EKI_STEP_RUN:
