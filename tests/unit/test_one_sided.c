@@ -340,6 +340,7 @@ static void owner_goes_on_while_tasks_are_copied(struct lone *lone)
         gone += robs(false);
         gone += robs(false);
         gone += robs(false);
+        lone->now += EKI_OWNER_LOOKS_NS;
         lone_serve(lone);
         lone_step(lone);
         lone_serve(lone);
@@ -352,6 +353,21 @@ static void owner_goes_on_while_tasks_are_copied(struct lone *lone)
     }
     CHECK_EQ_INT(own + (int)gone, 2 * SEEDS);
     CHECK_EQ_INT(own_word(&initial), 0);
+}
+
+/* Nobody knows yet that all of an older phase is copied: what is claimed now is
+ * not free for that. */
+static void what_is_being_copied_is_kept(struct lone *lone)
+{
+    begin_one_sided(lone, EK_STEAL_SDC, 0);
+    struct eki_ring *ring = &side_of_lone(lone)->ring;
+    ring->is_copied[0] = false;
+    ring->split = ring->end = 4;
+    CHECK_EQ_INT(ring->begin[0], UINT64_MAX);
+    eki_ring_learn(side_of_lone(lone), 2);
+    CHECK_EQ_INT(ring->tail, 2);
+    CHECK_EQ_INT(eki_ring_oldest(ring), 0);
+    ring->split = ring->end = 2;
 }
 
 static void a_stop_empties_the_ring(struct lone *lone)
@@ -376,6 +392,7 @@ int main(void)
     RUN_LONE(what_lands_late_is_of_the_next_phase);
     RUN_LONE(owner_shows_and_takes_back);
     RUN_LONE(owner_goes_on_while_tasks_are_copied);
+    RUN_LONE(what_is_being_copied_is_kept);
     RUN_LONE(a_stop_empties_the_ring);
     return check_result();
 }
