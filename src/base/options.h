@@ -241,6 +241,7 @@ struct eki_settings {
     struct eki_schedule timelines;   /* from EVENKEEL_TIMELINE */
     struct eki_schedule termination; /* from EVENKEEL_TERMINATION */
     uint64_t environment; /* a bit per option that a variable has set */
+    uint64_t steals;      /* 1 << steal policy: of those that options had */
     char name[64];
     char report[EKI_OPTION_BYTES];
     char record[EKI_OPTION_BYTES];

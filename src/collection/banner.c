@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a collection is going to run, told by rank 0 to whoever asks: at the
- * first in full, at the others in short.
+ * first in full, at the others in short; and at its end what had no effect.
  *
  * Owns the mark that this process has told of the first.
  */
@@ -111,4 +111,61 @@ void eki_collection_say_start(const ek_collection *tasks)
     if (eki_is_untold(&has_told))
         say_job(tasks, NULL);
     say_options(tasks, NULL);
+}
+
+/* Whether a steal policy heeds OPTION in this job; true of other options. */
+static bool heeds(const ek_collection *tasks, ek_steal_policy policy,
+                  const char *option)
+{
+    const struct eki_scheme *scheme = eki_scheme_of(policy);
+    bool goes_out = !tasks->engine->alone;
+    if (strcmp(option, "dvs") == 0)
+        return policy == EK_STEAL_DVS;
+    if (strcmp(option, "lifeline") == 0)
+        return goes_out && policy == EK_STEAL_LIFELINE;
+    if (strcmp(option, "load_threshold") == 0)
+        return goes_out && scheme->seeker && policy != EK_STEAL_LIFELINE;
+    if (strcmp(option, "steal_batch") == 0)
+        return goes_out && scheme->elsewhere && policy != EK_STEAL_COUNTER;
+    return true;
+}
+
+void eki_collection_note_steal(ek_collection *tasks)
+{
+    int policy = eki_unchunked(tasks->settings.options.steal);
+    tasks->settings.steals |= UINT64_C(1) << policy;
+}
+
+static bool is_heeded(const ek_collection *tasks, const char *option)
+{
+    const struct eki_schedule *schedule = &tasks->settings.steal;
+    uint64_t steals = tasks->settings.steals;
+    for (int i = 0; i < schedule->count; i++)
+        steals |= UINT64_C(1) << eki_unchunked(schedule->entries[i].value);
+    for (int policy = 0; steals >> policy != 0; policy++) {
+        if ((steals >> policy & 1) &&
+            heeds(tasks, (ek_steal_policy)policy, option))
+            return true;
+    }
+    return false;
+}
+
+void eki_collection_say_unheeded(const ek_collection *tasks)
+{
+    char one[TEXT_BYTES];
+    if (tasks->fabric->rank != 0 || !eki_log_is_told())
+        return;
+    for (int i = 0; i < eki_option_count(); i++) {
+        const char *option = eki_option_at(i)->field.name;
+        one[0] = '\0';
+        if (is_heeded(tasks, option) ||
+            !eki_option_explain(i, &tasks->settings, one, sizeof one))
+            continue;
+        eki_log(EK_LEVEL_INFO, tasks->fabric->rank, tasks->fabric->size,
+                "collection",
+                "collection '%s': %s had no effect: none of its steal policies "
+                "heeds it on %d node%s",
+                tasks->settings.name, one, tasks->topology->nodes,
+                tasks->topology->nodes == 1 ? "" : "s");
+    }
 }

@@ -306,6 +306,7 @@ ek_status eki_collection_create(MPI_Comm comm, const ek_options *options,
     }
     /* relaxed: only the number itself matters. */
     atomic_fetch_add_explicit(&alive, 1, memory_order_relaxed);
+    eki_collection_note_steal(tasks);
     eki_collection_say_start(tasks);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     eki_collection_check_level(tasks);
@@ -361,6 +362,7 @@ void ek_destroy(ek_collection **made)
                     eki_collection_outside_s(tasks, eki_clock_ns()),
                     tasks->restores.seconds);
     say_lists(tasks);
+    eki_collection_say_unheeded(tasks);
     /* Wait for the other ranks while all is there that says for whom. */
     eki_fabric_mpi_settle(tasks->fabric);
     free_collection(tasks);

@@ -271,7 +271,12 @@ void eki_collection_leave(ek_collection *tasks, struct eki_error *error);
 /* Rank 0 tells how the collection will run, if somebody asks to be told. */
 void eki_collection_say_start(const ek_collection *tasks);
 
-/* The same as text, for who sees the run later. */
+/* The steal policy of the options is another, perhaps. */
+void eki_collection_note_steal(ek_collection *tasks);
+/* At the end: which options that are set no steal policy has heeded. */
+void eki_collection_say_unheeded(const ek_collection *tasks);
+
+/* The start as text, for who sees the run later. */
 struct eki_about {
     char text[8192];
 };

@@ -67,6 +67,7 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
     }
     if (strcmp(option, "steal") == 0)
         eki_collection_check_exported(tasks);
+    eki_collection_note_steal(tasks);
     tasks->engine->setup.steal_batch = tasks->settings.options.steal_batch;
     tasks->engine->setup.load_threshold =
         tasks->settings.options.load_threshold;

@@ -196,6 +196,23 @@ static void the_start_says_how_it_will_run(void)
     unsetenv("EVENKEEL_LOG");
 }
 
+static void the_end_says_what_had_no_effect(void)
+{
+    setenv("EVENKEEL_LOG", "info", 1);
+    start_listening();
+    ek_collection *tasks = job_create(NULL);
+    CHECK_OK(ek_set_option(tasks, "steal", "success"));
+    CHECK_OK(ek_set_option(tasks, "load_threshold", "2"));
+    CHECK_OK(ek_set_option(tasks, "dvs", "source=0"));
+    CHECK_OK(ek_process(tasks, NULL));
+    ek_destroy(&tasks);
+    stop_listening();
+    expect(": dvs=source=0 (program) had no effect: none of its steal ");
+    CHECK(job_rank != 0 || job_nodes() == 1 ||
+          strstr(heard, "load_threshold=2 (program) had") == NULL);
+    unsetenv("EVENKEEL_LOG");
+}
+
 static void debug_and_trace_tell_of_each_phase(void)
 {
     ek_options options = job_options();
@@ -236,6 +253,7 @@ int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
     JOB_RUN(the_start_says_how_it_will_run);
+    JOB_RUN(the_end_says_what_had_no_effect);
     JOB_RUN(debug_and_trace_tell_of_each_phase);
     JOB_RUN(the_end_comes_after_failures_too);
     JOB_RUN(lines_fit_a_terminal);
