@@ -71,7 +71,8 @@ enum {
     EKI_KIND_NODE_READ = EKI_KIND(EKI_CHANNEL_NODE_THIEF),
     EKI_KIND_NODE_ASK,
     EKI_KIND_NODE_QUEUE,
-    EKI_KIND_NODE_LOAD,     /* worker, in all answers: the load */
+    EKI_KIND_NODE_LOAD,     /* worker, in all answers: the load, of GRANT that
+                               before the tasks were claimed */
     EKI_KIND_NODE_DENIED,   /* ... */
     EKI_KIND_NODE_OCCUPIED, /* ... */
     EKI_KIND_NODE_QUEUED,   /* ... */

@@ -59,6 +59,7 @@ static bool give(struct eki_node_thief *thief, struct eki_message *message,
 {
     struct eki_engine *engine = thief->protocol.engine;
     int node = node_of_guest(thief, guest);
+    /* Before the claim, which may take what the load says there is. */
     guest->request.worker = node_shows(thief);
     if (guest->request.worker == EKI_LOAD_IDLE ||
         eki_grants_give(&thief->grants, message, EKI_KIND_NODE_GRANT,

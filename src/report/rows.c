@@ -135,7 +135,9 @@ static const struct eki_field job_table[] = {
      HELP("of their requests, those that came while another node was served")},
     {OF_JOB(denied), COUNT, HELP("of their requests, those that were denied")},
     {OF_JOB(searches_1), COUNT,
-     HELP("their searches that brought tasks after a request to one node")},
+     HELP("their searches that brought tasks after a request to one node; a "
+          "search that asked nobody, because an earlier request brought tasks, "
+          "is not counted")},
     {OF_JOB(searches_2), COUNT, HELP("the same after requests to two nodes")},
     {OF_JOB(searches_3), COUNT, HELP("the same after requests to three nodes")},
     {OF_JOB(searches_4), COUNT, HELP("the same after requests to four nodes")},
