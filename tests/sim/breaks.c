@@ -745,6 +745,8 @@ const struct explore_break explore_breaks[] = {
     {"an answer to nobody", answer_unasked, NULL, false, "answers to", NULL},
     {"an ask forgotten", forget_ask, NULL, false, "is told of are", NULL},
     {"a request dropped", drop_request, NULL, false, "are answered and", NULL},
+    {"a guest forgotten", explore_forget_guest, NULL, false, "marked as asked",
+     NULL},
     {"a request twice", double_request, NULL, false, "are answered and", NULL},
     {"finished more", finish_more, NULL, false, "its deque is broken", NULL},
     {"finished less", finish_less, NULL, false, "was not finished", NULL},

@@ -550,6 +550,10 @@ static inline int64_t explore_asked(const struct ek_worker *worker)
 void explore_check_event(struct explore *explore);
 /* ... of where tasks are. */
 void explore_check_all(struct explore *explore);
+/* ... and that what nodes note of each other is so. */
+void explore_check_marks(struct explore *explore);
+/* For breaks: a node forgets who waits for its tasks. */
+bool explore_forget_guest(struct explore *explore);
 void explore_check_end(struct explore *explore);
 void explore_check_left(struct explore *explore, struct eki_sim_rank *rank,
                         const struct eki_error *error);

@@ -282,6 +282,7 @@ void explore_check_event(struct explore *explore)
     if (EKI_UNLIKELY(wrong != NULL))
         ledger_fail(&explore->ledger, "rank %d: %s", rank->number, wrong);
     explore_check_all(explore);
+    explore_check_marks(explore);
 }
 
 static void check_same_error(struct explore *explore,
