@@ -12,11 +12,15 @@ has() {
         fail "$1: fewer than $2 rows of '${3-}': $(cat out err)"
 }
 
-run 0 2 --tasks 1000 --repetitions 1 --json tasks steal process service counter loops
+run 0 2 --tasks 1000 --repetitions 1 --busy-ms 10 --json \
+    tasks steal process service counter loops
 has tasks 5 '(seed|spawned|restore|null index)'
 for way in threads processes nodes; do
-    has steal 3 "$way: task to task"
+    has steal 14 "$way: task to task"
     has process 4 "$way: "
+done
+for way in sws sdc; do
+    has steal 15 "$way: task to task"
 done
 has service 3
 has counter 8 '(processes|nodes): (seeds|a range) of (10|100) us'

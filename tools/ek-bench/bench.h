@@ -38,7 +38,7 @@ struct bench {
     const char *check;  /* machine file to check, or NULL */
     const char *like;   /* preset for what machine does not measure */
     bool rma;           /* machine: one-sided operations alone */
-    int busy_ms;        /* that the task of a target takes, of tiles */
+    int busy_ms;        /* that the task of a target takes, or a victim */
 };
 
 /* Clock ticks: for differences of a few nanoseconds. */
@@ -185,7 +185,8 @@ void bench_summary(const struct bench *bench);
 
 void bench_tasks(const struct bench *bench);
 void bench_steal(const struct bench *bench);
-void bench_whole(const struct bench *bench, MPI_Comm both);
+/* IS_NEAR: both ranks share memory. */
+void bench_whole(const struct bench *bench, MPI_Comm both, bool is_near);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
 void bench_counter(const struct bench *bench);

@@ -79,7 +79,7 @@ static const struct option options[] = {
      .help =
          "balance: workers for the record; collections: workers per rank (1)"},
     {"--busy-ms", "N", AT(bench.busy_ms), OPTION_INTEGER(1, 100000),
-     .help = "tiles: length of the target's long task in ms (1000)"},
+     .help = "tiles, steal: length of the other's long task in ms (1000)"},
     {"--check", "FILE", AT(bench.check), OPTION_TEXT,
      .help = "machine: only read this file, and print it"},
     {"--like", "MACHINE", AT(bench.like), OPTION_WORD(eki_machine_presets),

@@ -356,11 +356,13 @@ void bench_steal(const struct bench *bench)
         run_pair(bench, &pair);
     bench_barrier(MPI_COMM_WORLD);
     MPI_Comm both = bench_both(bench);
-    if (both != MPI_COMM_NULL &&
-        bench_pair_processes(bench, both, sizeof(struct arena), &pair))
+    bool is_near =
+        both != MPI_COMM_NULL &&
+        bench_pair_processes(bench, both, sizeof(struct arena), &pair);
+    if (is_near)
         run_pair(bench, &pair);
     bench_barrier(MPI_COMM_WORLD);
-    bench_whole(bench, both);
+    bench_whole(bench, both, is_near);
     if (both != MPI_COMM_NULL)
         MPI_Comm_free(&both);
 }
