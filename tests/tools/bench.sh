@@ -19,6 +19,7 @@ for way in threads processes nodes; do
     has steal 14 "$way: task to task"
     has process 4 "$way: "
 done
+has steal 14 'sws: operations'
 for way in sws sdc; do
     has steal 15 "$way: task to task"
 done

@@ -187,6 +187,7 @@ void bench_tasks(const struct bench *bench);
 void bench_steal(const struct bench *bench);
 /* IS_NEAR: both ranks share memory. */
 void bench_whole(const struct bench *bench, MPI_Comm both, bool is_near);
+void bench_operations(const struct bench *bench, MPI_Comm both);
 void bench_process(const struct bench *bench);
 void bench_balance(const struct bench *bench);
 void bench_counter(const struct bench *bench);

@@ -362,6 +362,9 @@ void bench_steal(const struct bench *bench)
     if (is_near)
         run_pair(bench, &pair);
     bench_barrier(MPI_COMM_WORLD);
+    if (both != MPI_COMM_NULL)
+        bench_operations(bench, both);
+    bench_barrier(MPI_COMM_WORLD);
     bench_whole(bench, both, is_near);
     if (both != MPI_COMM_NULL)
         MPI_Comm_free(&both);
