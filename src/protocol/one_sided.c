@@ -317,3 +317,12 @@ ek_status eki_one_sided_add(struct eki_engine *engine)
     eki_engine_add(engine, &side->protocol);
     return EK_OK;
 }
+
+uint64_t eki_one_sided_due(const struct eki_engine *engine, int *first)
+{
+    const struct eki_one_sided *side = eki_one_sided_of(engine);
+    if (!side || side->ring.early < 0)
+        return UINT64_MAX;
+    *first = side->ring.early;
+    return side->ring.look_after;
+}

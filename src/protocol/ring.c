@@ -237,12 +237,3 @@ bool eki_ring_step(struct eki_one_sided *side)
     go_on_owning(side, before);
     return true;
 }
-
-uint64_t eki_one_sided_due(const struct eki_engine *engine, int *first)
-{
-    const struct eki_one_sided *side = eki_one_sided_of(engine);
-    if (!side || side->ring.early < 0)
-        return UINT64_MAX;
-    *first = side->ring.early;
-    return side->ring.look_after;
-}
