@@ -5,6 +5,7 @@
  * Counts and times are summed as 64-bit integers, nanoseconds, so that all
  * ranks have the same figures whatever the order of the sum.
  */
+#include "engine/detect.h"
 #include "report/print.h"
 
 #include <math.h>
@@ -444,6 +445,8 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.cores = input->cores;
     figures.restore = input->chosen;
     figures.steal = input->steal;
+    while (eki_detection_of(figures.termination) != engine->detect.rule)
+        figures.termination++;
     fill_sums(sums, &all.squares, &figures);
     fill_times(sums, &all.largest, &figures);
     fill_load_figures(sums, &all, &figures);

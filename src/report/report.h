@@ -51,6 +51,7 @@ struct eki_figures {
     int64_t grants, cyclic;
     int64_t first_steals;
     double first_steal_s, first_steal_most_s;
+    int termination; /* enum eki_detector */
 };
 
 /* Fields of struct eki_figures, eki_report_rank or _function.  A choice is one

@@ -152,6 +152,8 @@ static const struct eki_field job_table[] = {
           "workers; 0: there was none")},
     {OF_JOB(first_steal_most_s), SECONDS,
      HELP("the same of the worker that took longest")},
+    {OF_JOB(termination), CHOICE,
+     HELP("how nodes found the end; tasks of one node are counted")},
 };
 
 /* So rows of the job are rows of a rank, too. */

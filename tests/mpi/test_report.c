@@ -382,6 +382,12 @@ static void the_deepest_stack_is_seen(void)
     CHECK_EQ_INT(job_count(tasks, "in_vain"), 0);
     CHECK_EQ_INT(job_count(tasks, "first_steals"), 0);
     CHECK_NEAR(job_figure(tasks, "first_steal_most_s"), 0, 0);
+    CHECK_EQ_INT(job_count(tasks, "termination"), 0);
+    CHECK_OK(ek_set_option(tasks, "termination", "acknowledged"));
+    JOB_OK(ek_process(tasks, &report));
+    /* On one node nothing is sent, and tasks are counted. */
+    CHECK_EQ_INT(job_count(tasks, "termination"),
+                 job_count(tasks, "messages") > 0 ? 2 : 0);
     ek_destroy(&tasks);
 }
 

@@ -79,7 +79,8 @@ static void table_covers_the_struct(void)
         is_seen[field->offset] = true;
         seen += eki_field_bytes(field);
     }
-    CHECK_EQ_INT(seen, sizeof(struct eki_figures));
+    /* All, but the end may be filled up. */
+    CHECK_EQ_INT((seen + 7) / 8 * 8, sizeof(struct eki_figures));
 }
 
 static void table_says_what_it_means(void)
@@ -448,8 +449,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "\tfirst_steal_most_s\nfock\t");
-    CHECK_HAS_TEXT(text, "\t64\t65.5\t66.5\nmp2\t");
+    CHECK_HAS_TEXT(text, "\ttermination\nfock\t");
+    CHECK_HAS_TEXT(text, "\t64\t65.5\t66.5\tacknowledged\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     CHECK(access(old_name, F_OK) != 0);
     remove(file_name);
