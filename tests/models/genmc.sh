@@ -4,8 +4,9 @@
 # program of C11 threads under RC11, and those of its mutants (further defines, with
 # commas between them), each of which must have an error: a failed assertion or a
 # race.  Where the program compiles to what SUM is of, only the mutants.
-# MODEL: --imm instead of --rc11.  Without genmc 0.10 or later, which Debian does
-# not have (https://github.com/MPI-SWS/genmc), whether it compiles, then 77.
+# MODEL: --imm instead of --rc11.  A line ` * genmc: OPTION...` of the program is
+# for its compiler.  Without genmc 0.10 or later, which Debian does not have
+# (https://github.com/MPI-SWS/genmc), whether it compiles, then 77.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 searched=
@@ -21,7 +22,7 @@ while [ $# -gt 0 ] && [ "${1#-D}" != "$1" ]; do
     shift
 done
 options="-std=c11 -g0 -w -DGENMC -I $here/include -I $here/../../src \
--I $here/../../include $defines"
+-I $here/../../include $defines $(sed -n 's/^ \* genmc: //p' "$program")"
 if ! command -v genmc >/dev/null; then
     # shellcheck disable=SC2086
     "${CC:-cc}" $options -fsyntax-only "$program" || exit 1

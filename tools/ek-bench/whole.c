@@ -32,8 +32,8 @@ enum {
     THIEF_NS = 60000,
     MOMENTS_NS = 20000, /* among which the samples' moments are spread */
     VICTIM_NS = 400000,
-    POLLED_NS = 200000, /* of a busy victim; the thief comes later ... */
-    LATE_NS = 300000,
+    POLLED_NS = 2000000, /* of a busy victim; the thief comes later ... */
+    LATE_NS = 4000000,
     FEW = 10 /* ... as seldom: repetitions to one of it */
 };
 
