@@ -91,7 +91,7 @@ what `francez` costs only exact runs tell.
 SCHEMES = {
     "random": "the default between nodes: needs no state",
     "hpdc12": "to compare with HPDC 2012",
-    "load": "loads that ride on all answers",
+    "load": "many nodes whose tasks unfold from few",
     "load:read": "to compare with BaselineWS",
     "success": "requests that never fail",
     "success:acyclic": "the same without cycles",
