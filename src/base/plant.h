@@ -48,7 +48,11 @@
     X(TAKER_TELLS, "taker-tells")         \
     X(RECEIPTS_ALONE, "receipts-alone")   \
     X(NO_RECEIPTS, "no-receipts")         \
-    X(SUMS_ALONE, "sums-alone")
+    X(SUMS_ALONE, "sums-alone")           \
+    X(CLOSED_UNSEEN, "closed-unseen")     \
+    X(COPIED_FIRST, "copied-first")       \
+    X(EARLY_EPOCH, "early-epoch")         \
+    X(UNSYNCED, "unsynced")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -71,9 +71,21 @@ void eki_steal_get_part(struct eki_one_sided *side, struct eki_steal *steal,
                                              .bytes = count * bytes};
 }
 
+/* Tell that the block is copied, which it is not. */
+static void tell_too_early(struct eki_one_sided *side,
+                           const struct eki_steal *steal)
+{
+    const struct eki_rma_operation add =
+        eki_on_word(EKI_RMA_ADD, steal->rank, (int)steal->copied, steal->count);
+    if (eki_one_sided_start(side, &add, &side->late[side->late_count]))
+        side->late_count++;
+}
+
 void eki_steal_get(struct eki_one_sided *side, struct eki_steal *steal)
 {
     size_t bytes = side->protocol.engine->slot_bytes;
+    if (EKI_PLANTED(COPIED_FIRST))
+        tell_too_early(side, steal);
     steal->stage = EKI_STEAL_GET;
     if (steal->room < steal->count) {
         struct eki_message *message =

@@ -84,7 +84,7 @@ static bool deliver_block(struct eki_one_sided *side, struct eki_steal *steal)
     eki_steal_note_end(side, steal, true);
     eki_steal_next(steal, EKI_STEAL_COPIED,
                    eki_on_word(EKI_RMA_ADD, steal->rank, (int)steal->copied,
-                               steal->count));
+                               EKI_PLANTED(COPIED_FIRST) ? 0 : steal->count));
     return true;
 }
 

@@ -233,6 +233,13 @@ static inline void eki_ring_next(struct eki_one_sided *side,
 }
 /* Of the tasks that are shown REST are left. */
 void eki_ring_learn(struct eki_one_sided *side, uint64_t rest);
+/* What was put into the ring is seen by whoever sees a word that changes now.
+ */
+static inline void eki_ring_sync(const struct eki_one_sided *side)
+{
+    if (!EKI_PLANTED(UNSYNCED))
+        side->rma->ops->sync(side->rma);
+}
 /* The first position whose slot may be being copied, or is not claimed. */
 uint64_t eki_ring_oldest(const struct eki_ring *ring);
 /* How many of so many tasks go back to the workers. */

@@ -199,6 +199,7 @@ static void note_copied(struct eki_one_sided *side, const uint64_t *done)
 {
     struct eki_ring *ring = &side->ring;
     ring->is_copied[ring->looked] =
+        EKI_PLANTED(EARLY_EPOCH) ||
         eki_sws_is_copied(done, ring->claimed[ring->looked]);
 }
 

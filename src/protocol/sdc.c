@@ -83,7 +83,7 @@ static bool show_sdc(struct eki_one_sided *side)
 {
     struct eki_ring *ring = &side->ring;
     ring->split = ring->end;
-    side->rma->ops->sync(side->rma);
+    eki_ring_sync(side);
     eki_ring_next(
         side, EKI_RING_SHOW,
         on_own(side, EKI_WORD_SPLIT, word_of(ring->phase, ring->split)));

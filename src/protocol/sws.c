@@ -60,7 +60,7 @@ static bool show_sws(struct eki_one_sided *side)
         .tail = eki_ring_slot(side, ring->phase, ring->split)};
     ring->epoch = (int)epoch;
     ring->split = ring->end;
-    side->rma->ops->sync(side->rma);
+    eki_ring_sync(side);
     eki_ring_next(side, EKI_RING_SHOW,
                   eki_on_word(EKI_RMA_REPLACE, side->rma->fabric->rank,
                               EKI_WORD_SWS, eki_sws_pack(side->epochs, &word)));
@@ -74,10 +74,18 @@ static void hide_sws(struct eki_one_sided *side)
                               EKI_WORD_SWS, eki_sws_locked(side->epochs)));
 }
 
+/* How many tasks were left as the word was replaced. */
+static uint64_t rest_of(const struct eki_one_sided *side, uint64_t before)
+{
+    const struct eki_ring *ring = &side->ring;
+    return EKI_PLANTED(CLOSED_UNSEEN) ? ring->split - ring->tail
+                                      : eki_sws_remaining(side->epochs, before);
+}
+
 static void hidden_by_sws(struct eki_one_sided *side, const uint64_t *before)
 {
     struct eki_ring *ring = &side->ring;
-    eki_ring_learn(side, eki_sws_remaining(side->epochs, *before));
+    eki_ring_learn(side, rest_of(side, *before));
     ring->split = ring->tail;
     ring->back = eki_ring_part(side, ring->end - ring->tail);
     ring->stage = EKI_RING_REST;

@@ -140,6 +140,8 @@ struct explore_scenario {
     X(occupied, "victims occupied")          \
     X(node_grants, "grants to nodes")        \
     X(cyclic, "grants to who is asked")      \
+    X(claimed, "one-sided steals")           \
+    X(in_vain, "one-sided steals in vain")   \
     X(brought, "brought to all")             \
     X(old, "requests of an old phase")       \
     X(early, "messages of the next phase")   \

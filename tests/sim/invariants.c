@@ -358,6 +358,18 @@ static void check_sums(struct explore *explore, struct ek_worker *worker)
         ledger_fail(&explore->ledger, "worker %d left with tasks", worker->id);
 }
 
+/* What a worker has stolen in the phase that its rank leaves. */
+static void note_one_sided(const struct ek_worker *worker)
+{
+    const struct eki_one_sided *side = eki_one_sided_of(worker->engine);
+    if (!side)
+        return;
+    const struct eki_asker *asker = &side->askers[worker->here];
+    int64_t granted = (int64_t)eki_glance(&asker->answers[1]);
+    explore_seen.claimed += granted;
+    explore_seen.in_vain += (int64_t)eki_asker_answers(asker) - granted;
+}
+
 void explore_check_left(struct explore *explore, struct eki_sim_rank *rank,
                         const struct eki_error *error)
 {
@@ -370,6 +382,7 @@ void explore_check_left(struct explore *explore, struct eki_sim_rank *rank,
     for (int w = 0; w < rank->topology.workers_here; w++) {
         const struct eki_sim_worker *worker = &rank->workers[w];
         check_sums(explore, worker->worker);
+        note_one_sided(worker->worker);
         if (explore_actor(explore, worker)->heard != rank->iteration + 1)
             ledger_fail(&explore->ledger,
                         "rank %d left iteration %d, of whose end worker %d has "

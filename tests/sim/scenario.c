@@ -331,6 +331,21 @@ static void draw_travel(struct explore_scenario *scenario)
 }
 
 /* Likewise; what does not go together with what is drawn is counted. */
+/* Some steal by one-sided operations; without a draw, which would move all
+ * others. */
+static void turn_one_sided(struct explore_scenario *scenario)
+{
+    uint64_t seed = scenario->seed;
+    if (seed % 8 != 5 || explore_fixed.policy >= 0)
+        return;
+    for (int i = 0; i < scenario->iterations; i++) {
+        struct eki_sim_iteration *plan = &scenario->iteration[i].plan;
+        if (plan->steal == EK_STEAL_RANDOM)
+            plan->steal =
+                (seed / 8 + (uint64_t)i) % 2 ? EK_STEAL_SWS : EK_STEAL_SDC;
+    }
+}
+
 static void draw_detectors(struct explore_scenario *scenario)
 {
     struct eki_random random;
@@ -395,6 +410,7 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
     draw_pinned(scenario);
     draw_tiles(scenario);
     draw_travel(scenario);
+    turn_one_sided(scenario);
     draw_detectors(scenario);
     /* A rank that has left a phase of the counter on the only node may never
      * step its server again: then nobody takes what comes late. */

@@ -23,6 +23,7 @@ static const struct rare {
             {"votes-asking", EXPLORE_STORM, 3300},
             {"gives-unasked", EXPLORE_STORM, 12200},
             {"no-receipts", EXPLORE_STORM, 3000},
+            {"copied-first", EXPLORE_STORM, 5800},
             {"arrives-idle", EXPLORE_LEAN, 12990}};
 
 static struct explore explore;
