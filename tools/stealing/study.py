@@ -87,29 +87,25 @@ def allotments(inputs):
 
 # ICPP 2021: each process is a worker, and each steal is one between nodes.
 RANKS = "--machine ib-edr --node-cores 1 --progress polling --mode exact --iterations 1"
-# Seeds on the most ranks, and on fewer.
-ONE_SIDED = {"BPC, depth 300": ("--workload bpc:n=8192,depth=300", 3, 3),
-             "BPC, depth 500": ("--workload bpc:n=8192,depth=500", 1, 1),
-             "T1L": (scaled("T1L", 102181082, T1WL), 1, 1)}
-SMALL_ONE_SIDED = {
-    "BPC": ("--workload bpc:n=200,depth=20", 3, 2),
-    "UTS": ("--workload uts:geo,b=4,d=8,r=19,a=3 --node-ns 10000", 3, 2)}
+ONE_SIDED = {"BPC, depth 300": "--workload bpc:n=8192,depth=300 --seeds 3",
+             "BPC, depth 500": "--workload bpc:n=8192,depth=500 --seeds 1",
+             "T1L": SCALED["T1L"]}
+SMALL_ONE_SIDED = {"BPC": "--workload bpc:n=200,depth=20 --seeds 3",
+                   "UTS": SMALL_TREES["UTS"]}
 WAYS = {"sdc": "--steal sdc", "sws": "--steal sws"}
 OTHERS = {"sws, one epoch": "--steal sws --sws epochs=1",
           "sws, never looks": "--steal sws --sws damping=0",
           "random": "--steal random"}
 
 
-def one_sided(trees, most, fewer):
-    def on(ranks, seeds):
-        return {"%s, %s ranks" % (tree, format(ranks, ",d")):
-                "%s --cores %d --seeds %d" % (of[0], ranks, of[seeds])
-                for tree, of in trees.items()}
-    points = {}
-    for ranks in fewer:
-        points.update(on(ranks, 2))
-    return [Series("one-sided", RANKS, {**points, **on(most, 1)}, WAYS),
-            Series("one-sided, others", RANKS, on(fewer[-1], 2), OTHERS)]
+def one_sided(trees, ranks):
+    """Series on so many ranks; the others on the second of these."""
+    def on(numbers):
+        return {"%s, %s ranks" % (tree, format(count, ",d")):
+                "%s --cores %d" % (more, count)
+                for count in numbers for tree, more in trees.items()}
+    return [Series("one-sided", RANKS, on(ranks), WAYS),
+            Series("one-sided, others", RANKS, on(ranks[1:2]), OTHERS)]
 
 
 DETECTORS = {name: "--termination " + name
@@ -129,7 +125,7 @@ def end(*jobs):
 def study(quick, xxl):
     if quick:
         return [Series("between", EDISON % 240, SMALL_TREES, BETWEEN),
-                *allotments(SMALL_INPUTS), *one_sided(SMALL_ONE_SIDED, 96, (24,)),
+                *allotments(SMALL_INPUTS), *one_sided(SMALL_ONE_SIDED, (24, 96)),
                 end(("hopper", 240, "exact"))]
     return [Series("scaled", EDISON % CORES, {**SCALED, **XXL} if xxl else SCALED,
                    FEW),
@@ -139,7 +135,7 @@ def study(quick, xxl):
                    {"%d workers" % count: workers("nqueens:14,cutoff=5", count)
                     for count in (64, 256, 1024)},
                    dvs()),
-            *one_sided(ONE_SIDED, 2112, (48, 384)),
+            *one_sided(ONE_SIDED, (48, 384) + (2112,) * xxl),
             end(("hopper", 2400, "exact"), ("hopper", 2400, "sampled"),
                 ("hopper", 38400, "sampled"), ("intrepid", 163840, "sampled"))]
 
