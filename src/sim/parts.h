@@ -77,6 +77,8 @@ struct eki_sim_rma {
 bool eki_sim_open_rma(struct eki_sim *sim, struct eki_sim_rank *rank);
 void eki_sim_close_rma(struct eki_sim_rma **rma);
 void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank);
+/* When the owner looks at words that others have changed. */
+uint64_t eki_sim_next_own_look(const struct eki_sim_rma *rma);
 /* When the server of RANK, which exports memory, has something to do that is
  * known now; UINT64_MAX: nothing. */
 uint64_t eki_sim_next_of_rma(const struct eki_sim_rank *rank);

@@ -129,21 +129,6 @@ static uint64_t carry_out(const struct eki_sim_rma *target,
     return target->sim->now;
 }
 
-/* When the owner looks at words that others have changed. */
-static uint64_t next_look(const struct eki_sim_rma *rma)
-{
-    const struct eki_sim_rank *rank = rma->rank;
-    int first = 0;
-    if (rma->touched == 0)
-        return UINT64_MAX;
-    uint64_t due = eki_one_sided_due(rank->engine, &first);
-    int count = first == 0 ? EKI_WORD_COPIED : EKI_SWS_BLOCKS_MAX;
-    if ((rma->touched >> first & ((UINT64_C(1) << count) - 1)) == 0)
-        return UINT64_MAX;
-    return due == UINT64_MAX || due < rank->clock_ns ? due
-                                                     : due - rank->clock_ns;
-}
-
 /* Words of TARGET were changed by another, or looked at by the owner. */
 static void note_words(struct eki_sim *sim, struct eki_sim_rma *target,
                        const struct eki_rma_operation *what, bool is_own)
@@ -155,7 +140,7 @@ static void note_words(struct eki_sim *sim, struct eki_sim_rma *target,
     if (is_own || what->kind == EKI_RMA_READ)
         return;
     target->touched |= bits;
-    uint64_t look = next_look(target);
+    uint64_t look = eki_sim_next_own_look(target);
     if (look != UINT64_MAX)
         eki_sim_call_server(sim, target->rank, eki_sim_later(look, sim->now));
 }
@@ -190,17 +175,6 @@ void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank)
         else
             eki_heap_set_early(&sim->heap, rma->actor, operation->arrives);
     }
-}
-
-uint64_t eki_sim_next_of_rma(const struct eki_sim_rank *rank)
-{
-    const struct eki_sim_rma *rma = rank->rma;
-    uint64_t next = eki_sim_earlier(rma->wanted, next_look(rma));
-    for (int i = 0; i < EKI_RMA_TICKETS && rma->used >> i != 0; i++) {
-        if (rma->used >> i & 1)
-            next = eki_sim_earlier(next, rma->operations[i].done);
-    }
-    return next;
 }
 
 bool eki_sim_open_rma(struct eki_sim *sim, struct eki_sim_rank *rank)

@@ -23,6 +23,31 @@ static uint64_t next_buffer(const struct eki_sim_port *port)
     return next;
 }
 
+uint64_t eki_sim_next_own_look(const struct eki_sim_rma *rma)
+{
+    const struct eki_sim_rank *rank = rma->rank;
+    int first = 0;
+    if (rma->touched == 0)
+        return UINT64_MAX;
+    uint64_t due = eki_one_sided_due(rank->engine, &first);
+    int count = first == 0 ? EKI_WORD_COPIED : EKI_SWS_BLOCKS_MAX;
+    if ((rma->touched >> first & ((UINT64_C(1) << count) - 1)) == 0)
+        return UINT64_MAX;
+    return due == UINT64_MAX || due < rank->clock_ns ? due
+                                                     : due - rank->clock_ns;
+}
+
+uint64_t eki_sim_next_of_rma(const struct eki_sim_rank *rank)
+{
+    const struct eki_sim_rma *rma = rank->rma;
+    uint64_t next = eki_sim_earlier(rma->wanted, eki_sim_next_own_look(rma));
+    for (int i = 0; i < EKI_RMA_TICKETS && rma->used >> i != 0; i++) {
+        if (rma->used >> i & 1)
+            next = eki_sim_earlier(next, rma->operations[i].done);
+    }
+    return next;
+}
+
 uint64_t eki_sim_next_service(const struct eki_sim_rank *rank)
 {
     const struct eki_sim_port *port = rank->port;
