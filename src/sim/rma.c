@@ -3,11 +3,12 @@
  * Simulated one-sided operations.  One takes half of `rma` to its target, where
  * it is carried out, and half of it back, with its bytes.  Changes of a word
  * are carried out in the order in which they arrive; each is begun `atomic_ns`
- * after the one before.  Reads and gets wait for nobody.  Changes of own words
- * take that time alone.
+ * after the one before.  Reads and gets wait for nobody.  One on own memory is
+ * done at once, and the step takes that time.
  *
- * Where the program has a pace of its own, others get data as it was at the
- * last sync of its rank: a test, which sees that one is missing.
+ * Where the program has a pace of its own, which is a test, all take their
+ * time, and others get data as it was at the last sync of its rank: a missing
+ * one is seen.
  */
 #include "sim/parts.h"
 
@@ -29,39 +30,6 @@ static bool is_exported(const struct eki_rma *rma,
     return what->rank >= 0 && what->rank < rma->fabric->size &&
            (is_of_data || count <= EKI_RMA_WORDS) && what->at <= room &&
            count <= room - what->at;
-}
-
-static ek_status start_operation(struct eki_rma *base,
-                                 const struct eki_rma_operation *what,
-                                 int *ticket)
-{
-    struct eki_sim_rma *rma = sim_rma_of(base);
-    struct eki_sim *sim = rma->sim;
-    struct eki_sim_port *port = rma->rank->port;
-    int number = 0;
-    *ticket = -1;
-    if (!is_exported(base, what))
-        return eki_error(EK_ERR_ARG, "rank %d does not export %zu", what->rank,
-                         what->at);
-    if (base->fabric->failed != EK_OK)
-        return base->fabric->failed;
-    while (number < EKI_RMA_TICKETS && rma->used >> number & 1)
-        number++;
-    if (number == EKI_RMA_TICKETS)
-        return EK_OK;
-    double half = what->rank == base->fabric->rank ? 0 : sim->machine.rma / 2;
-    struct eki_sim_operation *operation = &rma->operations[number];
-    operation->what = *what;
-    operation->done = UINT64_MAX;
-    operation->arrives =
-        sim->now + (uint64_t)port->step_ns +
-        eki_sim_pace_of(sim, rma->rank, EKI_PACE_MESSAGE, half);
-    port->step_ns += sim->machine.send;
-    port->has_started = true;
-    rma->used |= UINT64_C(1) << number;
-    eki_heap_set_early(&sim->heap, rma->actor, operation->arrives);
-    *ticket = number;
-    return EK_OK;
 }
 
 static bool test_operation(struct eki_rma *base, int ticket, uint64_t *before)
@@ -87,9 +55,6 @@ static void sync_rma(struct eki_rma *base)
     if (rma->seen != base->data)
         memcpy(rma->seen, base->data, base->bytes);
 }
-
-static const struct eki_rma_ops rma_ops = {
-    .start = start_operation, .test = test_operation, .sync = sync_rma};
 
 /* Change a word of TARGET; returns when the change is begun. */
 static uint64_t change_word(const struct eki_sim_rma *target,
@@ -152,7 +117,7 @@ static void arrive(struct eki_sim_rma *rma, struct eki_sim_operation *operation)
     const struct eki_machine *machine = &sim->machine;
     const struct eki_rma_operation *what = &operation->what;
     struct eki_sim_rank *target = &sim->ranks[what->rank];
-    double back = target == rma->rank ? machine->rma_atomic : machine->rma / 2;
+    double back = target == rma->rank ? 0 : machine->rma / 2;
     if (what->kind >= EKI_RMA_GET)
         back += machine->rma_byte * (double)what->bytes;
     uint64_t begun = carry_out(target->rma, operation);
@@ -162,6 +127,66 @@ static void arrive(struct eki_sim_rma *rma, struct eki_sim_operation *operation)
     if (what->kind < EKI_RMA_GET)
         note_words(sim, target->rma, what, target == rma->rank);
 }
+
+/* Carry out an operation on own memory, which takes the time of the step. */
+static void carry_out_here(struct eki_sim_rma *rma,
+                           struct eki_sim_operation *operation)
+{
+    struct eki_sim *sim = rma->sim;
+    uint64_t begun = carry_out(rma, operation);
+    if (operation->what.kind < EKI_RMA_GET)
+        note_words(sim, rma, &operation->what, true);
+    operation->done = sim->now;
+    rma->rank->port->step_ns +=
+        (double)(begun - sim->now) + sim->machine.rma_atomic;
+}
+
+/* It leaves for its target. */
+static void send_off(struct eki_sim_rma *rma,
+                     struct eki_sim_operation *operation)
+{
+    struct eki_sim *sim = rma->sim;
+    struct eki_sim_port *port = rma->rank->port;
+    bool is_own = operation->what.rank == rma->rank->number;
+    operation->done = UINT64_MAX;
+    operation->arrives = sim->now + (uint64_t)port->step_ns +
+                         eki_sim_pace_of(sim, rma->rank, EKI_PACE_MESSAGE,
+                                         is_own ? 0 : sim->machine.rma / 2);
+    port->step_ns += sim->machine.send;
+    eki_heap_set_early(&sim->heap, rma->actor, operation->arrives);
+}
+
+static ek_status start_operation(struct eki_rma *base,
+                                 const struct eki_rma_operation *what,
+                                 int *ticket)
+{
+    struct eki_sim_rma *rma = sim_rma_of(base);
+    struct eki_sim *sim = rma->sim;
+    int number = 0;
+    *ticket = -1;
+    if (!is_exported(base, what))
+        return eki_error(EK_ERR_ARG, "rank %d does not export %zu", what->rank,
+                         what->at);
+    if (base->fabric->failed != EK_OK)
+        return base->fabric->failed;
+    while (number < EKI_RMA_TICKETS && rma->used >> number & 1)
+        number++;
+    if (number == EKI_RMA_TICKETS)
+        return EK_OK;
+    struct eki_sim_operation *operation = &rma->operations[number];
+    operation->what = *what;
+    if (what->rank == base->fabric->rank && !sim->program->pace)
+        carry_out_here(rma, operation);
+    else
+        send_off(rma, operation);
+    rma->rank->port->has_started = true;
+    rma->used |= UINT64_C(1) << number;
+    *ticket = number;
+    return EK_OK;
+}
+
+static const struct eki_rma_ops rma_ops = {
+    .start = start_operation, .test = test_operation, .sync = sync_rma};
 
 void eki_sim_rma_event(struct eki_sim *sim, struct eki_sim_rank *rank)
 {

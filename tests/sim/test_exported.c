@@ -144,7 +144,7 @@ static void additions_to_a_word_follow_each_other(void)
     qsort(before, ALL, sizeof *before, compare);
     for (int i = 0; i < ALL; i++)
         CHECK_EQ_INT(before[i], i);
-    finish(sim, 0, start(sim, 0, add), &sum);
+    CHECK(test(sim, 0, start(sim, 0, add), &sum));
     CHECK_EQ_INT(sum, ALL);
     eki_sim_destroy(&sim);
 }
@@ -158,7 +158,9 @@ static void each_kind_takes_its_time(void)
         .kind = EKI_RMA_REPLACE, .rank = 2, .at = 5, .value = 77};
     CHECK_EQ_INT(finish(sim, 1, start(sim, 1, what), before), RMA);
     CHECK_EQ_INT(before[0], 0);
-    CHECK_EQ_INT(finish(sim, 2, start(sim, 2, what), before), ATOMIC);
+    int own = start(sim, 2, what);
+    CHECK_NEAR(sim->ranks[2].port->step_ns, ATOMIC, 0);
+    CHECK(test(sim, 2, own, before));
     CHECK_EQ_INT(before[0], 77);
     what = (struct eki_rma_operation){
         .kind = EKI_RMA_READ, .rank = 2, .at = 4, .words = 3};
@@ -237,8 +239,99 @@ static void a_get_sees_what_was_synced(void)
     eki_sim_destroy(&sim);
 }
 
+/* Rank 0 has all tasks; when rank 1 began its first, and how many it ran. */
+struct stealing {
+    struct eki_sim *sim;
+    uint64_t first_ns;
+    int stolen, tasks;
+};
+
+enum {
+    TASKS = 100,
+    TASK_NS = 100000
+};
+
+static const struct eki_sim_iteration *by_sws(void *context, int number)
+{
+    static const struct eki_sim_iteration plan = {.steal = EK_STEAL_SWS};
+    (void)context;
+    return number == 0 ? &plan : NULL;
+}
+
+static const struct eki_sim_iteration *by_sdc(void *context, int number)
+{
+    static const struct eki_sim_iteration plan = {.steal = EK_STEAL_SDC};
+    (void)context;
+    return number == 0 ? &plan : NULL;
+}
+
+static void enter_first(void *context, struct eki_sim_rank *rank)
+{
+    (void)context;
+    for (int i = 0; rank->number == 0 && i < TASKS; i++)
+        timed_add(rank->engine->workers[0], i, TASK_NS, true);
+}
+
+static uint64_t stolen_task(void *context, struct eki_sim_worker *worker,
+                            bool begins)
+{
+    struct stealing *stealing = context;
+    bool is_stolen = begins && worker->rank->number == 1;
+    stealing->tasks += begins;
+    if (is_stolen && stealing->stolen++ == 0)
+        stealing->first_ns = stealing->sim->now;
+    return begins ? timed_ns(worker) : EKI_SIM_ENDS_NOW;
+}
+
+/* A thief goes on as soon as its operations are done, though the victim
+ * computes; with HAS_SERVER the victim's server fills its ring. */
+static void
+steals_take_their_time(const struct eki_sim_iteration *(*plan)(void *, int),
+                       bool has_server)
+{
+    struct eki_machine polling = machine;
+    struct stealing stealing = {0};
+    const struct eki_sim_program program = {.context = &stealing,
+                                            .iteration = plan,
+                                            .enter = enter_first,
+                                            .task = stolen_task};
+    polling.has_server = has_server;
+    polling.poll_period = 20000;
+    struct eki_sim_setup setup = timed_setup(&polling, &program);
+    setup.has_rma = true;
+    setup.ranks = 2;
+    setup.workers = (const int[]){1, 1};
+    setup.nodes = (const int[]){0, 1};
+    CHECK_OK(eki_sim_create(&setup, &stealing.sim));
+    CHECK_EQ_INT(eki_sim_run(stealing.sim, 100000), EKI_SIM_END_OVER);
+    printf("     %d of %d tasks are stolen, the first after %.1f us, in %.2f "
+           "ms; %d events\n",
+           stealing.stolen, stealing.tasks, (double)stealing.first_ns * 1e-3,
+           (double)stealing.sim->last_task_ns * 1e-6,
+           (int)stealing.sim->events);
+    CHECK_EQ_INT(stealing.tasks, TASKS);
+    CHECK(stealing.first_ns < (has_server ? 60000 : 3 * TASK_NS));
+    CHECK(stealing.sim->last_task_ns < UINT64_C(58) * TASK_NS);
+    CHECK(stealing.sim->events < 60 * TASKS);
+    eki_sim_destroy(&stealing.sim);
+}
+
+static void thieves_wait_for_operations_alone(void)
+{
+    steals_take_their_time(by_sws, true);
+    steals_take_their_time(by_sdc, true);
+}
+
+static void so_they_do_where_workers_poll(void)
+{
+    steals_take_their_time(by_sws, false);
+    steals_take_their_time(by_sdc, false);
+}
+
 int main(void)
 {
+    RUN(thieves_wait_for_operations_alone);
+    RUN(so_they_do_where_workers_poll);
     RUN(additions_to_a_word_follow_each_other);
     RUN(each_kind_takes_its_time);
     RUN(tickets_run_out_and_come_back);

@@ -255,6 +255,12 @@ run 2 $small --steal success --termination francez
 says '--termination francez is not for --steal success here: requests that are never denied'
 run 2 $small --load-threshold 3
 says "--load-threshold has no effect where --steal is 'random'"
+for steal in sws sdc; do
+    run 2 $small --steal $steal --mode sampled
+    says "--mode sampled draws requests, and thieves of --steal '$steal' send none"
+done
+run 2 $small --steal sws --sws epochs=3
+says "--sws is 'epochs=3'; allowed: a list of epochs=1 or 2, damping=0"
 run 2 $small --steal success --mode sampled
 says '--mode sampled draws victims, and thieves of --steal'
 run 2 --synthetic constant:n=40,mean=1e-3 --node-cores 8 --cores 8 \
