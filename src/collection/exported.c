@@ -31,7 +31,6 @@ static ek_status make_and_try(ek_collection *tasks,
     if (status == EK_ERR_MPI) {
         snprintf(verdict->sentence, sizeof verdict->sentence, "%s",
                  ek_error_message());
-        eki_error_take(); /* it is told as a warning */
         return EK_OK;
     }
     EKI_TRY(status);

@@ -205,10 +205,12 @@ static ek_status make_exported(struct eki_mpi_rma *rma, size_t bytes)
     unsigned char *memory = NULL;
     int code = MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL,
                                 rma->mpi->comm, &memory, &rma->window);
-    if (code != MPI_SUCCESS)
-        return eki_error(EK_ERR_MPI, "MPI_Win_allocate: no one-sided "
-                                     "operations between these "
-                                     "ranks; " EKI_RMA_REMEDY);
+    if (code != MPI_SUCCESS) {
+        eki_error(EK_ERR_MPI, "MPI_Win_allocate: no one-sided operations "
+                              "between these ranks; " EKI_RMA_REMEDY);
+        (void)eki_error_take(); /* the caller says it, and what it does then */
+        return EK_ERR_MPI;
+    }
     MPI_Win_set_errhandler(rma->window, MPI_ERRORS_RETURN);
     EKI_TRY(EKI_MPI(MPI_Win_lock_all, MPI_MODE_NOCHECK, rma->window));
     memset(memory, 0, bytes);

@@ -202,8 +202,12 @@ void bench_rma(const struct bench *bench)
     samples.count = bench->repetitions;
     memory.own = allocate(bytes, 1);
     bench_check(eki_fabric_mpi_create(MPI_COMM_WORLD, &memory.fabric));
-    bench_check(eki_fabric_mpi_export(memory.fabric, (size_t)WORDS * APART,
-                                      bytes, &memory.rma));
+    if (eki_fabric_mpi_export(memory.fabric, (size_t)WORDS * APART, bytes,
+                              &memory.rma) != EK_OK) {
+        bench_note(bench, "%s", ek_error_message());
+        bench_barrier(MPI_COMM_WORLD);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     bench_check(eki_rma_try_passive(memory.rma, &memory.passive));
     bench_check(eki_rma_try_count(memory.rma, &counted));
     bench_note(bench, "measuring; a few seconds, on a machine at rest");
