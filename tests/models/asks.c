@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * asks: two workers that ask other nodes, and the server that fetches what they
- * ask: seek_requests() against send_asks() and note_answer()
+ * ask: eki_asker_seek() against eki_asker_note_fetched() and note_answer()
  * (protocol/requests.c).
  *
  * ANSWERED: the server also hears that the other nodes have nothing.

@@ -49,8 +49,8 @@ def small(folder):
 def whole():
     chosen = study.study(False, True)
     names = [c.name for c in page.ACROSS + page.FIRST + page.DETECTED]
-    rows = [dict.fromkeys(names + page.SEARCHES + ["cyclic"], str(value))
-            for value in (1, 2)]
+    rows = [dict.fromkeys(names + page.SEARCHES + ["cyclic", "stealing", "search"],
+                          str(value)) for value in (1, 2)]
     found = {key: rows for key, *_ in study.list_runs(chosen)}
     results = study.Results(chosen, found)
     text = page.write(results, False)

@@ -31,13 +31,13 @@ static struct memory {
 static void carry_out(struct ticket *ticket)
 {
     const struct eki_rma_operation *operation = &ticket->operation;
-    uint64_t *word = &memory.words[operation->rank][operation->at];
     ticket->is_done = true;
     if (operation->kind == EKI_RMA_GET) {
         memcpy(operation->memory, memory.data[operation->rank] + operation->at,
                operation->bytes);
         return;
     }
+    uint64_t *word = &memory.words[operation->rank][operation->at];
     ticket->before[0] = *word;
     if (operation->kind == EKI_RMA_ADD)
         *word += operation->value;
