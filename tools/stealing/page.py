@@ -264,9 +264,9 @@ CLAIMS = [
     ("ICPP 8b", "steal time of sdc / that of sws, UTS", "3 to 4",
      times_more("T1L", "sdc", "sws", "stealing_s", 3, 4)),
     ("ICPP 7b", "steal time of sws, BPC, most ranks / fewest", "flat",
-     growth("sws", "BPC, depth 300", 0.5, 2)),
+     growth("sws", "BPC, depth 300", 0.8, 1.25)),
     ("ICPP 7b", "steal time of sdc, BPC, most ranks / fewest", "rises",
-     growth("sdc", "BPC, depth 300", 2, 1e9)),
+     growth("sdc", "BPC, depth 300", 1.25, 1e9)),
     ("ICPP 7d", "range of ten times, BPC", "0.2 % or less",
      spread("sws", "BPC", 0.2))
 ]
