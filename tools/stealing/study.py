@@ -90,8 +90,8 @@ RANKS = "--machine ib-edr --node-cores 1 --progress polling --mode exact --itera
 ONE_SIDED = {"BPC, depth 300": "--workload bpc:n=8192,depth=300 --seeds 3",
              "BPC, depth 500": "--workload bpc:n=8192,depth=500 --seeds 1",
              "T1L": SCALED["T1L"]}
-SMALL_ONE_SIDED = {"BPC": "--workload bpc:n=200,depth=20 --seeds 3",
-                   "UTS": SMALL_TREES["UTS"]}
+SMALL_ONE_SIDED = {"BPC": "--workload bpc:n=64,depth=5 --seeds 2",
+                   "UTS": "--workload uts:geo,b=4,d=7,r=19,a=3 --seeds 2"}
 WAYS = {"sdc": "--steal sdc", "sws": "--steal sws"}
 OTHERS = {"sws, one epoch": "--steal sws --sws epochs=1",
           "sws, never looks": "--steal sws --sws damping=0",
@@ -125,7 +125,7 @@ def end(*jobs):
 def study(quick, xxl):
     if quick:
         return [Series("between", EDISON % 240, SMALL_TREES, BETWEEN),
-                *allotments(SMALL_INPUTS), *one_sided(SMALL_ONE_SIDED, (24, 96)),
+                *allotments(SMALL_INPUTS), *one_sided(SMALL_ONE_SIDED, (4, 8)),
                 end(("hopper", 240, "exact"))]
     return [Series("scaled", EDISON % CORES, {**SCALED, **XXL} if xxl else SCALED,
                    FEW),
