@@ -366,6 +366,15 @@ static bool forget_ask(struct explore *explore)
     return true;
 }
 
+static bool forget_steal(struct explore *explore)
+{
+    struct eki_one_sided *side = eki_one_sided_of(explore->rank->engine);
+    if (!side || side->under_way == 0)
+        return false;
+    side->under_way--;
+    return true;
+}
+
 static bool drop_request(struct explore *explore)
 {
     struct eki_requests *requests = requests_of(explore);
@@ -744,6 +753,8 @@ const struct explore_break explore_breaks[] = {
     {"left with a task", leave_with_task, NULL, true, "left with tasks", NULL},
     {"an answer to nobody", answer_unasked, NULL, false, "answers to", NULL},
     {"an ask forgotten", forget_ask, NULL, false, "is told of are", NULL},
+    {"a steal forgotten", forget_steal, NULL, false, "steals are miscounted",
+     NULL},
     {"a request dropped", drop_request, NULL, false, "are answered and", NULL},
     {"a guest forgotten", explore_forget_guest, NULL, false, "marked as asked",
      NULL},

@@ -254,9 +254,10 @@ static void check_protocols(struct explore *explore,
                             const struct eki_sim_rank *rank)
 {
     const struct eki_engine *engine = rank->engine;
-    const char *said[] = {eki_requests_check(engine), eki_counter_check(engine),
-                          eki_hands_check(engine), eki_tiles_check(engine),
-                          eki_data_check(engine)};
+    const char *said[] = {
+        eki_requests_check(engine), eki_counter_check(engine),
+        eki_hands_check(engine),    eki_one_sided_check(engine),
+        eki_tiles_check(engine),    eki_data_check(engine)};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         if (EKI_UNLIKELY(said[i] != NULL))
             ledger_fail(&explore->ledger, "rank %d: %s", rank->number, said[i]);
