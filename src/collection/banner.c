@@ -117,6 +117,7 @@ void eki_collection_say_start(const ek_collection *tasks)
 static bool heeds(const ek_collection *tasks, ek_steal_policy policy,
                   const char *option)
 {
+    policy = eki_scheme_instead(tasks->engine, policy);
     const struct eki_scheme *scheme = eki_scheme_of(policy);
     bool goes_out = !tasks->engine->alone;
     if (strcmp(option, "dvs") == 0)
@@ -126,7 +127,10 @@ static bool heeds(const ek_collection *tasks, ek_steal_policy policy,
     if (strcmp(option, "load_threshold") == 0)
         return goes_out && scheme->seeker && policy != EK_STEAL_LIFELINE;
     if (strcmp(option, "steal_batch") == 0)
-        return goes_out && scheme->elsewhere && policy != EK_STEAL_COUNTER;
+        return goes_out && scheme->elsewhere && policy != EK_STEAL_COUNTER &&
+               !eki_scheme_is_one_sided(policy);
+    if (strcmp(option, "sws") == 0)
+        return goes_out && policy == EK_STEAL_SWS;
     return true;
 }
 

@@ -3,18 +3,13 @@
 #include "collection/collection.h"
 #include "protocol/one_sided.h"
 
-static bool is_one_sided(int steal)
-{
-    return eki_scheme_of((ek_steal_policy)steal)->elsewhere ==
-           &eki_one_sided_ops;
-}
-
 /* Whether any iteration names such a policy. */
 static bool are_named(const struct eki_settings *settings)
 {
-    bool is_named = is_one_sided((int)settings->options.steal);
+    bool is_named = eki_scheme_is_one_sided(settings->options.steal);
     for (int i = 0; i < settings->steal.count; i++)
-        is_named |= is_one_sided(settings->steal.entries[i].value);
+        is_named |= eki_scheme_is_one_sided(
+            (ek_steal_policy)settings->steal.entries[i].value);
     return is_named;
 }
 

@@ -169,10 +169,15 @@ const struct eki_scheme *eki_scheme_of(ek_steal_policy policy)
     return &schemes[0];
 }
 
+bool eki_scheme_is_one_sided(ek_steal_policy policy)
+{
+    return eki_scheme_of(policy)->elsewhere == &eki_one_sided_ops;
+}
+
 ek_steal_policy eki_scheme_between_nodes(const struct eki_engine *engine,
                                          ek_steal_policy policy)
 {
-    return eki_scheme_of(policy)->elsewhere != &eki_one_sided_ops ||
+    return !eki_scheme_is_one_sided(policy) ||
                    eki_engine_protocol(engine, &eki_one_sided_ops)
                ? policy
                : EK_STEAL_RANDOM;

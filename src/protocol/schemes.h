@@ -8,6 +8,8 @@
 /* The scheme of a policy, with a chunk or without; one that does not exist
  * steals from nobody. */
 const struct eki_scheme *eki_scheme_of(ek_steal_policy policy);
+/* Whether its thieves of other nodes work on a victim's memory. */
+bool eki_scheme_is_one_sided(ek_steal_policy policy);
 /* What POLICY acts as in this job, of several nodes or one: if it needs
  * exported memory, and there is none, as `random`. */
 ek_steal_policy eki_scheme_between_nodes(const struct eki_engine *engine,

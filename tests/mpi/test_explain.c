@@ -200,7 +200,9 @@ static void the_end_says_what_had_no_effect(void)
 {
     setenv("EVENKEEL_LOG", "info", 1);
     start_listening();
-    ek_collection *tasks = job_create(NULL);
+    ek_options options = job_options();
+    job_set(&options, "sws", "epochs=1");
+    ek_collection *tasks = job_create(&options);
     CHECK_OK(ek_set_option(tasks, "steal", "success"));
     CHECK_OK(ek_set_option(tasks, "load_threshold", "2"));
     CHECK_OK(ek_set_option(tasks, "dvs", "source=0"));
@@ -208,6 +210,7 @@ static void the_end_says_what_had_no_effect(void)
     ek_destroy(&tasks);
     stop_listening();
     expect(": dvs=source=0 (program) had no effect: none of its steal ");
+    expect(": sws=epochs=1 (program) had no effect: none of its steal ");
     CHECK(job_rank != 0 || job_nodes() == 1 ||
           strstr(heard, "load_threshold=2 (program) had") == NULL);
     unsetenv("EVENKEEL_LOG");

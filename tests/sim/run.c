@@ -296,9 +296,7 @@ static bool has_one_sided(const struct explore_scenario *scenario)
 {
     bool has_one = false;
     for (int i = 0; i < scenario->iterations; i++)
-        has_one |=
-            eki_scheme_of(scenario->iteration[i].plan.steal)->elsewhere ==
-            &eki_one_sided_ops;
+        has_one |= eki_scheme_is_one_sided(scenario->iteration[i].plan.steal);
     return has_one;
 }
 

@@ -101,8 +101,7 @@ static bool has_one_sided(const struct simulation *simulation)
 {
     for (int i = 0; i < simulation->plan.steal.count; i++) {
         int policy = simulation->plan.steal.entries[i].value;
-        if (eki_scheme_of((ek_steal_policy)policy)->elsewhere ==
-            &eki_one_sided_ops)
+        if (eki_scheme_is_one_sided((ek_steal_policy)policy))
             return true;
     }
     return false;
