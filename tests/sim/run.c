@@ -286,7 +286,7 @@ static struct eki_setup engine_of(const struct explore_scenario *scenario)
         .lifeline = {.graph = (int)(scenario->seed % 5),
                      .radix = 2 + (int64_t)(scenario->seed % 3),
                      .attempts = (int64_t)(scenario->seed % 4)},
-        .sws = {.epochs = 1 + (int64_t)(scenario->seed % 2),
+        .sws = {.epochs = 1 + (int64_t)(scenario->seed / 16 % 2),
                 .damping = (int64_t)(scenario->seed / 2 % 3)},
         /* For some messages to travel in. */
         .hold_ns = 10 * (scenario->law.message + scenario->law.server)};

@@ -331,21 +331,6 @@ static void draw_travel(struct explore_scenario *scenario)
 }
 
 /* Likewise; what does not go together with what is drawn is counted. */
-/* Some steal by one-sided operations; without a draw, which would move all
- * others. */
-static void turn_one_sided(struct explore_scenario *scenario)
-{
-    uint64_t seed = scenario->seed;
-    if (seed % 8 != 5 || explore_fixed.policy >= 0)
-        return;
-    for (int i = 0; i < scenario->iterations; i++) {
-        struct eki_sim_iteration *plan = &scenario->iteration[i].plan;
-        if (plan->steal == EK_STEAL_RANDOM)
-            plan->steal =
-                (seed / 8 + (uint64_t)i) % 2 ? EK_STEAL_SWS : EK_STEAL_SDC;
-    }
-}
-
 static void draw_detectors(struct explore_scenario *scenario)
 {
     struct eki_random random;
@@ -364,6 +349,21 @@ static void draw_detectors(struct explore_scenario *scenario)
             iteration->plan.detector = detector;
         if (iteration->plan.detector == EKI_DETECTOR_FRANCEZ)
             iteration->departing = EKI_PLANTED(GIVES_UNASKED) ? 2 : 0;
+    }
+}
+
+/* Some steal by one-sided operations; without a draw, which would move all
+ * others. */
+static void turn_one_sided(struct explore_scenario *scenario)
+{
+    uint64_t seed = scenario->seed;
+    if (seed % 8 != 5 || explore_fixed.policy >= 0)
+        return;
+    for (int i = 0; i < scenario->iterations; i++) {
+        struct eki_sim_iteration *plan = &scenario->iteration[i].plan;
+        if (plan->steal == EK_STEAL_RANDOM)
+            plan->steal =
+                (seed / 8 + (uint64_t)i) % 2 ? EK_STEAL_SWS : EK_STEAL_SDC;
     }
 }
 
