@@ -21,12 +21,17 @@ static struct eki_sim_rma *sim_rma_of(struct eki_rma *base)
     return (struct eki_sim_rma *)base; /* its first member */
 }
 
+static size_t word_count(const struct eki_rma_operation *what)
+{
+    return what->words > 1 ? what->words : 1;
+}
+
 static bool is_exported(const struct eki_rma *rma,
                         const struct eki_rma_operation *what)
 {
     bool is_of_data = what->kind >= EKI_RMA_GET;
     size_t room = is_of_data ? rma->bytes : rma->words;
-    size_t count = is_of_data ? what->bytes : what->words > 1 ? what->words : 1;
+    size_t count = is_of_data ? what->bytes : word_count(what);
     return what->rank >= 0 && what->rank < rma->fabric->size &&
            (is_of_data || count <= EKI_RMA_WORDS) && what->at <= room &&
            count <= room - what->at;
@@ -41,9 +46,9 @@ static bool test_operation(struct eki_rma *base, int ticket, uint64_t *before)
     EKI_ASSERT(rma->used >> ticket & 1);
     if (operation->done > rma->sim->now)
         return false;
-    size_t words = operation->what.words > 1 ? operation->what.words : 1;
     if (before && operation->what.kind < EKI_RMA_GET)
-        memcpy(before, operation->before, words * sizeof *before);
+        memcpy(before, operation->before,
+               word_count(&operation->what) * sizeof *before);
     rma->used &= ~(UINT64_C(1) << ticket);
     rma->has_ended = true;
     return true;
@@ -75,11 +80,10 @@ static uint64_t carry_out(const struct eki_sim_rma *target,
                           struct eki_sim_operation *operation)
 {
     const struct eki_rma_operation *what = &operation->what;
-    size_t words = what->words > 1 ? what->words : 1;
     switch (what->kind) {
     case EKI_RMA_READ:
         memcpy(operation->before, target->words + what->at,
-               words * sizeof *target->words);
+               word_count(what) * sizeof *target->words);
         break;
     case EKI_RMA_GET:
         memcpy(what->memory, target->seen + what->at, what->bytes);
@@ -98,8 +102,7 @@ static uint64_t carry_out(const struct eki_sim_rma *target,
 static void note_words(struct eki_sim *sim, struct eki_sim_rma *target,
                        const struct eki_rma_operation *what, bool is_own)
 {
-    uint64_t words = what->words > 1 ? what->words : 1;
-    uint64_t bits = ((UINT64_C(1) << words) - 1) << what->at;
+    uint64_t bits = ((UINT64_C(1) << word_count(what)) - 1) << what->at;
     if (is_own && what->kind == EKI_RMA_READ)
         target->touched &= ~bits;
     if (is_own || what->kind == EKI_RMA_READ)
