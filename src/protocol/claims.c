@@ -77,8 +77,9 @@ static void tell_too_early(struct eki_one_sided *side,
 {
     const struct eki_rma_operation add =
         eki_on_word(EKI_RMA_ADD, steal->rank, (int)steal->copied, steal->count);
-    if (eki_one_sided_start(side, &add, &side->late[side->late_count]))
-        side->late_count++;
+    int ticket = -1;
+    if (eki_one_sided_start(side, &add, &ticket))
+        side->late[side->late_count++] = ticket;
 }
 
 void eki_steal_get(struct eki_one_sided *side, struct eki_steal *steal)
