@@ -82,8 +82,7 @@ static const char *check_ring(const struct eki_one_sided *side)
 
 const char *eki_one_sided_check(const struct eki_engine *engine)
 {
-    const struct eki_one_sided *side =
-        (const struct eki_one_sided *)engine->channels[EKI_CHANNEL_ONE_SIDED];
+    const struct eki_one_sided *side = eki_one_sided_of(engine);
     int workers = engine->topology->workers_here, asking = 0, under_way = 0;
     if (!side)
         return NULL;

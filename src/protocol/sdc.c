@@ -5,7 +5,7 @@
  *
  * While the lock is held by another a thief looks, and leaves if there is
  * nothing.  The owner shows tasks without the lock, and hides them with it; if
- * it is held, the owner tries again in a later step.
+ * it is held, the owner tries again.
  */
 #include "protocol/one_sided.h"
 
