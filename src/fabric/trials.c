@@ -168,6 +168,13 @@ ek_status eki_rma_try_passive(struct eki_rma *rma,
     bool is_good = asking.next >= size;
     verdict->is_good = is_good;
     verdict->longest_ns = is_good ? asking.longest_ns : asking.refused_ns;
+    /* It was quick, but its target did not compute just then. */
+    if (!is_good && asking.refused_ns < (double)PASSIVE_NS) {
+        snprintf(verdict->sentence, sizeof verdict->sentence,
+                 "ranks computed too late to tell whether passive targets are "
+                 "passive: give each a core, or steal by messages");
+        return EK_OK;
+    }
     snprintf(verdict->sentence, sizeof verdict->sentence,
              "passive targets are %spassive: to add to a word of a rank that "
              "computes takes %.1f us%s",

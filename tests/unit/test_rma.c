@@ -22,6 +22,8 @@ static bool is_passive; /* what the trial must say */
 /* Operations that MPI has seen; the next one fails. */
 static int calls;
 static bool next_fails;
+/* The word of a rank that computes does not tell so. */
+static bool is_late;
 
 static bool call_passes(void)
 {
@@ -47,8 +49,11 @@ int MPI_Rget_accumulate(const void *origin, int n, MPI_Datatype type,
                         MPI_Datatype target_type, MPI_Op op, MPI_Win window,
                         MPI_Request *request)
 {
+    static const uint64_t nothing = 0;
     if (!call_passes())
         return MPI_ERR_OTHER;
+    if (is_late && op == MPI_REPLACE)
+        origin = &nothing;
     return PMPI_Rget_accumulate(origin, n, type, result, result_n, result_type,
                                 target, at, target_n, target_type, op, window,
                                 request);
@@ -290,6 +295,24 @@ static void lost_additions_are_told(void)
     close_memory();
 }
 
+/* Where others have its core a rank may compute when it is asked no more. */
+static void ranks_that_are_late_tell_nothing(void)
+{
+    struct eki_rma_verdict verdict;
+    if (!is_passive || size == 1)
+        return;
+    open_memory();
+    is_late = true;
+    CHECK_OK(eki_rma_try_passive(rma, &verdict));
+    is_late = false;
+    CHECK(!verdict.is_good);
+    CHECK((strstr(verdict.sentence, "not passive") != NULL) ==
+          (verdict.longest_ns >= 1e6));
+    CHECK((strstr(verdict.sentence, "ranks computed too late") != NULL) ==
+          (verdict.longest_ns < 1e6));
+    close_memory();
+}
+
 static void run_all(void)
 {
     RUN(operations_do_what_they_say);
@@ -297,6 +320,7 @@ static void run_all(void)
     RUN(what_is_outside_never_comes_to_mpi);
     RUN(failures_of_mpi_are_told);
     RUN(trials_tell_what_mpi_does);
+    RUN(ranks_that_are_late_tell_nothing);
     RUN(lost_additions_are_told);
 }
 
