@@ -74,7 +74,8 @@ struct eki_rma {
 /*
  * Export so many WORDS, zero, and BYTES of data, zero, the same on all ranks;
  * collective.  EK_ERR_MPI: MPI has no such memory for these ranks; the message
- * names the remedy.  EK_ERR_NOMEM: the host has no room.  Memory O(tickets).
+ * names the remedy, and whoever calls says it.  EK_ERR_NOMEM: the host has no
+ * room.  Memory O(tickets).
  */
 ek_status eki_fabric_mpi_export(struct eki_fabric *fabric, size_t words,
                                 size_t bytes, struct eki_rma **rma);
@@ -87,10 +88,11 @@ ek_status eki_rma_do(struct eki_rma *rma,
                      const struct eki_rma_operation *operation,
                      uint64_t *before);
 
-/* What helps where one-sided operations do not do what they should. */
+/* What helps where one-sided operations do not do what they should.  Without
+ * sm Open MPI has no memory that ranks of a host share (fabric/piece.c). */
 #define EKI_RMA_REMEDY                                                         \
-    "take another one-sided component of MPI (Open MPI: --mca osc sm or rdma " \
-    "on one host, --mca pml ucx --mca osc ucx on InfiniBand), or steal by "    \
+    "take another one-sided component of MPI (Open MPI: --mca osc sm,rdma on " \
+    "one host, --mca pml ucx --mca osc sm,ucx on InfiniBand), or steal by "    \
     "messages"
 
 /* What a trial has found, the same on all ranks. */

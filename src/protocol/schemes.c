@@ -95,6 +95,11 @@ static bool arm_dvs(struct eki_engine *engine)
         .undetected = (why), .is_plain = true, .arm = eki_node_thief_arm, \
         .seeker = &(how)                                                  \
     }
+/* ... whose requests may wait for long. */
+#define BY_PATIENCE(name, how)                                     \
+    BY_NODE(name, how, COUNTING | 1u << EKI_DETECTOR_ACKNOWLEDGED, \
+            "requests that are never denied may be answered after the vote")
+
 /* A row of those whose thieves work on a victim's memory. */
 #define ONE_SIDED(name)                                                  \
     {                                                                    \
@@ -104,10 +109,6 @@ static bool arm_dvs(struct eki_engine *engine)
                       " that a node could wait for",                     \
         .is_plain = true, .serves_first = true                           \
     }
-/* ... whose requests may wait for long. */
-#define BY_PATIENCE(name, how)                                     \
-    BY_NODE(name, how, COUNTING | 1u << EKI_DETECTOR_ACKNOWLEDGED, \
-            "requests that are never denied may be answered after the vote")
 
 /* One row per policy. */
 static const struct eki_scheme schemes[] = {
