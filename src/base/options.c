@@ -436,8 +436,8 @@ static const struct eki_option table[] = {
           "[collection:]how[@iterations]")},
     {TEXT_ONLY(sws), AGREED, TEXT(sws, is_sws, EKI_SWS_ALLOWED),
      HELP("of steal=sws: publications of a rank of which tasks may be on their "
-          "way; and, also of sdc, attempts in vain after which a thief reads "
-          "before it claims, 0: it never does")},
+          "way, and attempts in vain after which a thief reads before it adds, "
+          "0: it never does")},
 };
 
 int eki_option_count(void)

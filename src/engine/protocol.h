@@ -8,8 +8,8 @@
  * Running, spawning, publishing and stealing within the node call no protocol.
  *
  * Threads.  seek, end_task, cancel, calls: the worker's (cancel of a worker
- * without thread: whoever stands in for it).  take, step, may_vote: the
- * server's.  All others: the calling thread while nothing is stepped.
+ * without thread: whoever stands in for it).  take, step, may_vote, may_leave:
+ * the server's.  All others: the calling thread while nothing is stepped.
  */
 #ifndef EKI_ENGINE_PROTOCOL_H
 #define EKI_ENGINE_PROTOCOL_H
@@ -59,6 +59,9 @@ struct eki_protocol_ops {
     void (*step)(struct eki_protocol *protocol, uint64_t now);
     /* Whether nothing of it is on its way that a vote has to wait for. */
     bool (*may_vote)(const struct eki_protocol *protocol);
+    /* Whether the rank may leave a phase that is over: else something of it
+     * would keep others waiting. */
+    bool (*may_leave)(const struct eki_protocol *protocol);
     /* WORKER has nothing to do; VICTIM is on another node, or none where the
      * scheme has no victim policy. */
     enum eki_sought (*seek)(struct eki_protocol *protocol,

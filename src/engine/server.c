@@ -198,6 +198,17 @@ static bool has_sent_all(const struct eki_engine *engine)
            (engine->alone && engine->kind == EKI_PHASE_PROCESS);
 }
 
+/* Whether no protocol needs another step, now that the phase is over. */
+static bool may_leave_phase(const struct eki_engine *engine)
+{
+    for (int i = 0; i < engine->stepped_count; i++) {
+        const struct eki_protocol *protocol = engine->stepped[i];
+        if (protocol->ops->may_leave && !protocol->ops->may_leave(protocol))
+            return false;
+    }
+    return true;
+}
+
 static bool step_server(struct eki_engine *engine, uint64_t now)
 {
     /* relaxed: written by whoever steps the server. */
@@ -223,7 +234,8 @@ static bool step_server(struct eki_engine *engine, uint64_t now)
         eki_server_show(engine, false);
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
-    return has_sent_all(engine) && eki_waves_are_over(engine);
+    return has_sent_all(engine) && eki_waves_are_over(engine) &&
+           may_leave_phase(engine);
 }
 
 bool eki_server_step(struct eki_engine *engine, uint64_t now)

@@ -98,6 +98,9 @@ const char *eki_one_sided_check(const struct eki_engine *engine)
     }
     if (under_way != side->under_way)
         return "steals are miscounted";
+    if (!(engine->is_open && engine->kind == EKI_PHASE_PROCESS) &&
+        eki_one_sided_holds_lock(side))
+        return "a rank has left a process with a lock";
     /* relaxed: a check. */
     if (asking != atomic_load_explicit(&side->asks, memory_order_relaxed))
         return "asks for steals are miscounted";

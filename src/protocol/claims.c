@@ -140,6 +140,16 @@ bool eki_ring_look(struct eki_one_sided *side, int epoch)
     return true;
 }
 
+bool eki_one_sided_holds_lock(const struct eki_one_sided *side)
+{
+    bool holds = side->ring.stage >= EKI_RING_LOCK;
+    for (int here = 0; here < side->protocol.engine->topology->workers_here;
+         here++)
+        holds |= side->steals[here].stage >= EKI_STEAL_LOCK &&
+                 side->steals[here].stage <= EKI_STEAL_UNLOCK;
+    return holds;
+}
+
 uint64_t eki_ring_part(const struct eki_one_sided *side, uint64_t tasks)
 {
     return eki_is_stopped(side->protocol.engine) ? tasks : (tasks + 1) / 2;

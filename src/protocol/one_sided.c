@@ -3,6 +3,7 @@
 #include "protocol/one_sided.h"
 
 #include "engine/offers.h"
+#include "protocol/node_thief.h"
 
 enum {
     /* Operations of a steal, or of the owner, that a step may see done: where
@@ -159,8 +160,8 @@ static void begin_steal(struct eki_one_sided *side, struct eki_steal *steal,
     const struct eki_topology *topology = engine->topology;
     int rank = ask < 0 ? eki_topology_rank(topology, ~ask)
                        : topology->lowest_rank[ask - 1];
-    bool is_damped =
-        side->damping > 0 && side->seen[rank].empties >= side->damping;
+    bool is_damped = side->manner == &eki_sws && side->damping > 0 &&
+                     side->seen[rank].empties >= side->damping;
     steal->manner = side->manner;
     steal->rank = rank;
     steal->since = side->now;
@@ -175,12 +176,26 @@ static void begin_steal(struct eki_one_sided *side, struct eki_steal *steal,
         steal->manner->claim(side, steal);
 }
 
+/* Whether workers of the node have nothing but what others have.  Who got tasks
+ * here would run one while a block waits for it, or while it holds a lock. */
+static bool may_begin(const struct eki_one_sided *side)
+{
+    const struct eki_engine *engine = side->protocol.engine;
+    /* relaxed: this server announces. */
+    bool is_over = atomic_load_explicit(&engine->node->announced,
+                                        memory_order_relaxed) >= engine->phase;
+    return side->manner && !is_over && !eki_is_stopped(engine) &&
+           (side->ring.phase != engine->phase ||
+            side->ring.tail == side->ring.end) &&
+           eki_node_is_idle(engine);
+}
+
 static void fetch_asks(struct eki_one_sided *side)
 {
     struct eki_engine *engine = side->protocol.engine;
     /* relaxed: an ask that is not seen yet is found in a later step. */
     int asks = atomic_load_explicit(&side->asks, memory_order_relaxed);
-    if (!side->manner || eki_is_stopped(engine))
+    if (asks == 0 || !may_begin(side))
         return;
     for (int here = 0; asks > 0 && here < engine->topology->workers_here;
          here++) {
@@ -220,6 +235,11 @@ static enum eki_sought seek_one_sided(struct eki_protocol *protocol,
     struct eki_one_sided *side = side_of(protocol);
     return eki_asker_seek(&side->askers[worker->here], &side->asks, worker,
                           victim, now);
+}
+
+static bool may_leave_one_sided(const struct eki_protocol *protocol)
+{
+    return !eki_one_sided_holds_lock(const_side(protocol));
 }
 
 static bool calls_one_sided(const struct eki_protocol *protocol,
@@ -271,23 +291,29 @@ static void destroy_one_sided(struct eki_protocol *protocol)
     struct eki_one_sided *side = side_of(protocol);
     for (int here = 0;
          side->steals && here < protocol->engine->topology->workers_here;
-         here++)
-        eki_free(side->steals[here].message);
+         here++) {
+        const struct eki_steal *steal = &side->steals[here];
+        /* MPI that has failed may write there still. */
+        if (steal->ticket < 0 ||
+            (steal->stage != EKI_STEAL_GET && steal->stage != EKI_STEAL_WRAP))
+            eki_free(steal->message);
+    }
     eki_free(side->steals);
     eki_free(side->askers);
     eki_free(side->seen);
     eki_free(side);
 }
 
-const struct eki_protocol_ops eki_one_sided_ops = {.name = "one-sided",
-                                                   .channel =
-                                                       EKI_CHANNEL_ONE_SIDED,
-                                                   .destroy = destroy_one_sided,
-                                                   .enter = enter_one_sided,
-                                                   .step = step_one_sided,
-                                                   .seek = seek_one_sided,
-                                                   .calls = calls_one_sided,
-                                                   .visit = visit_one_sided};
+const struct eki_protocol_ops eki_one_sided_ops = {
+    .name = "one-sided",
+    .channel = EKI_CHANNEL_ONE_SIDED,
+    .destroy = destroy_one_sided,
+    .enter = enter_one_sided,
+    .step = step_one_sided,
+    .may_leave = may_leave_one_sided,
+    .seek = seek_one_sided,
+    .calls = calls_one_sided,
+    .visit = visit_one_sided};
 
 ek_status eki_one_sided_add(struct eki_engine *engine)
 {

@@ -8,8 +8,8 @@
  * workers there have none.  Two *manners* say by which operations tasks are
  * claimed: sws.c and sdc.c.  Common to both, for a thief:
  *
- *     READ   the words, if the victim was not looked at in this phase, or was
- *            seen empty
+ *     READ   the words, if the victim was not looked at in this phase; sws:
+ *            or was seen empty
  *     ...    claim a block, as the manner says
  *     GET    its tasks; twice, where the ring ends within
  *     ADD    their number to what was copied; nobody waits for this one
@@ -268,6 +268,9 @@ eki_one_sided_of(const struct eki_engine *engine)
 }
 /* For a job of several nodes with exported memory. */
 ek_status eki_one_sided_add(struct eki_engine *engine);
+
+/* Whether a lock of sdc is held from here, or is about to be. */
+bool eki_one_sided_holds_lock(const struct eki_one_sided *side);
 
 /* When the owner, who waits for that, looks at its own words from *FIRST on;
  * UINT64_MAX: it does not wait; while nobody steps the engine. */

@@ -111,6 +111,18 @@ static bool fill_ring(struct eki_one_sided *side)
     return true;
 }
 
+/* There are tasks here: forget what workers have asked meanwhile. */
+static void drop_asks(struct eki_one_sided *side)
+{
+    for (int here = 0; here < side->protocol.engine->topology->workers_here;
+         here++) {
+        struct eki_asker *asker = &side->askers[here];
+        /* relaxed: what is not seen yet is a new ask. */
+        if (atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0)
+            eki_asker_note_fetched(asker, &side->asks);
+    }
+}
+
 /* Give tasks back to the workers; false: no memory. */
 static bool return_tasks(struct eki_one_sided *side)
 {
@@ -129,6 +141,7 @@ static bool return_tasks(struct eki_one_sided *side)
         ring->end -= part;
         ring->back -= part;
         engine->post.moved++;
+        drop_asks(side);
     }
     return true;
 }

@@ -264,6 +264,26 @@ static void check_protocols(struct explore *explore,
     }
 }
 
+/* The only worker of a node does not find tasks there while a block that it
+ * claims has to wait for it; tasks that others send it may come. */
+static void check_thief(struct explore *explore,
+                        const struct eki_sim_rank *rank)
+{
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_one_sided *side = eki_one_sided_of(engine);
+    if (!side || rank->topology.node_workers > 1 || !engine->is_open ||
+        engine->kind != EKI_PHASE_PROCESS || eki_is_stopped(engine) ||
+        explore->scenario->iteration[rank->iteration].departing > 0 ||
+        eki_is_idle(eki_words_of(engine, 0), engine->phase))
+        return;
+    const struct eki_steal *steal = &side->steals[0];
+    if (EKI_UNLIKELY(steal->since >= engine->entered_ns &&
+                     steal->stage > EKI_STEAL_LOOK &&
+                     steal->stage < EKI_STEAL_COPIED))
+        ledger_fail(&explore->ledger, "rank %d has tasks while it steals",
+                    rank->number);
+}
+
 void explore_check_event(struct explore *explore)
 {
     const struct eki_sim_rank *rank = explore->rank;
@@ -276,6 +296,7 @@ void explore_check_event(struct explore *explore)
     }
     check_deadline(explore);
     check_protocols(explore, rank);
+    check_thief(explore, rank);
     if (EKI_LIKELY(!explore->is_thorough) &&
         explore->sim->events % WALK_EVERY != 0)
         return;

@@ -129,8 +129,8 @@ static const struct option options[] = {
              "(graph=auto,radix=4,attempts=4)"},
     {"--sws", "LIST", AT(sws), OPTION_TEXT,
      .help = "of --steal sws: publications of which tasks may be on their way, "
-             "and, also of sdc, attempts in vain after which a thief reads "
-             "first (epochs=2,damping=1)"},
+             "attempts in vain after which a thief reads first "
+             "(epochs=2,damping=1)"},
     {"--expected", "N", AT(iterations_expected), OPTION_INTEGER(0, 1000000000),
      .help = "iterations of the run, for auto; 0: as many as done (0)"},
 };
