@@ -83,7 +83,8 @@ struct shell_pair ordered_pair(const struct integrals &integrals, int i, int j)
 double schwarz_bound(Engine &engine, const Shell &a, const Shell &b)
 {
     const auto &results = engine.results();
-    engine.compute(a, b, a, b);
+    // Engine::compute() has all kinds of integrals compiled, for 20 s.
+    engine.compute2<Operator::coulomb, libint2::BraKet::xx_xx, 0>(a, b, a, b);
     const size_t n = a.size() * b.size();
     double largest = 0;
     for (size_t k = 0; results[0] && k < n * n; k += n + 1)
