@@ -7,10 +7,11 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-"$1" -c 'import setuptools, wheel, venv, ensurepip' 2>/dev/null || exit 77
+"$1" -c 'import setuptools, wheel, venv, pip' 2>/dev/null || exit 77
 # pip writes beside the sources.
 cp -R "$root/python" "$folder/source"
-"$1" -m venv --system-site-packages "$folder/venv" || exit 1
+# A pip of its own would take three seconds.
+"$1" -m venv --without-pip --system-site-packages "$folder/venv" || exit 1
 "$folder/venv/bin/python" -m pip install --quiet --no-build-isolation \
     --no-index --disable-pip-version-check "$folder/source" || exit 1
 cd "$folder" || exit 1
