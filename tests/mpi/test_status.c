@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    TASK_MS = 40, /* a quarter in the first iteration */
+    TASK_MS = 40, /* a twentieth in the first iteration */
     TASKS = 40,   /* per worker ... */
     MORE = 70     /* ... and on the last rank, which nobody helps */
 };
@@ -32,7 +32,7 @@ static int nap(ek_worker *worker, const void *payload, size_t bytes,
                void *context)
 {
     const int *quick = context;
-    struct timespec time = {0, TASK_MS * 1000000 / (*quick ? 4 : 1)};
+    struct timespec time = {0, TASK_MS * 1000000 / (*quick ? 20 : 1)};
     (void)worker, (void)payload, (void)bytes;
     nanosleep(&time, NULL);
     return 0;
