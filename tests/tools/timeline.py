@@ -4,7 +4,6 @@
 
 timeline.py make FOLDER RANKS WORKERS ITERATIONS [JOB [NAME [LOST [NAMED]]]]
 timeline.py borders FILE: where its header and each of its blocks end
-timeline.py flip FILE AT: invert a bit of a byte
 timeline.py perfetto FILE RANKS WORKERS STEALS: check trace events
 """
 import json
@@ -99,13 +98,6 @@ def borders(path):
         at += 20 + struct.unpack_from("<Q", data, at + 8)[0]
 
 
-def flip(path, at):
-    """Damage a file."""
-    data = bytearray(pathlib.Path(path).read_bytes())
-    data[at] ^= 4
-    pathlib.Path(path).write_bytes(data)
-
-
 def perfetto(path, ranks, here, steals):
     """Whether trace events are what Perfetto draws right."""
     trace = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
@@ -152,7 +144,7 @@ def perfetto(path, ranks, here, steals):
 def main():
     """One of the commands."""
     command, path, *numbers = sys.argv[1:]
-    known = {"make": make, "borders": borders, "flip": flip, "perfetto": perfetto}
+    known = {"make": make, "borders": borders, "perfetto": perfetto}
     sys.exit(known[command](path, *[int(word) if word.isdigit() else word for word in numbers]))
 
 

@@ -113,7 +113,10 @@ mkdir bad
 cp run/fock.0.ekt bad
 for at in 0 9 20 30 90 170 178 180 186 190 200 262 300 500 1000 1500 $((size - 2)); do
     cp run/fock.1.ekt bad
-    timeline flip bad/fock.1.ekt "$at"
+    byte=$(od -An -tu1 -j "$at" -N 1 run/fock.1.ekt)
+    # shellcheck disable=SC2059
+    printf "\\$(printf %03o $((byte ^ 4)))" |
+        dd of=bad/fock.1.ekt bs=1 seek="$at" conv=notrunc 2>/dev/null
     says_of "'bad/fock.1.ekt', byte" bad
 done
 
