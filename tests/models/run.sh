@@ -16,7 +16,7 @@ if ! command -v spin >/dev/null; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cp "$model" "$folder" && cd "$folder" || exit 1
+cp "$model" "$(dirname "$model")/ring.pml" "$folder" && cd "$folder" || exit 1
 model=$(basename "$model")
 
 case $property in

@@ -31,36 +31,19 @@
 #define ATTEMPTS 8
 
 #define BLOCKS 3
-#define COMPLETIONS (EPOCHS * BLOCKS)
 #define LOCKED EPOCHS
+
+#define COMPLETIONS (EPOCHS * BLOCKS)
+#define RING SLOTS
+#define ALL TASKS
+#define slot_at(position) slot[(position) % SLOTS]
+#include "ring.pml"
 
 /* The word, of which an atomic step reads or writes all. */
 byte attempts, epoch = LOCKED, n, tail;
-byte done[COMPLETIONS], on_its_way[COMPLETIONS], on_their_way;
-byte slot[SLOTS];
 
-/* Nobody's. */
-bool ran[TASKS], over;
-byte runs;
-
-#define blocks(count) ((count) < 3 -> (count) : 3) /* ceil(log2 n) + 1 */
-#define remaining(count, i) \
-    ((i) >= blocks(count) -> 0 : (((count) - 1) >> (i)) + 1)
 /* eki_sws_remaining() */
 #define shown (epoch == LOCKED -> 0 : remaining(n, attempts))
-
-inline run_task(id)
-{
-    assert(!ran[id]);
-    ran[id] = true;
-    runs++
-}
-
-inline complete(at, count)
-{
-    on_its_way[at] = on_its_way[at] + count;
-    on_their_way = on_their_way + count
-}
 
 /* eki_sws_claim(), the get, the completion and the tasks */
 inline claim_and_run()
@@ -80,32 +63,8 @@ inline claim_and_run()
     if
     :: count == 0
     :: else ->
-#ifdef COMPLETE_FIRST
-        atomic { complete(at, count) }
-#endif
-        do
-        :: i < count ->
-            copy[i] = slot[(first + i) % SLOTS];
-            i++
-        :: else -> break
-        od;
-        atomic {
-            i = 0;
-            do
-            :: i < count ->
-                run_task(copy[i]);
-                copy[i] = 0;
-                i++
-            :: else -> break
-            od;
-#ifndef COMPLETE_FIRST
-            complete(at, count);
-#endif
-            i = 0;
-            first = 0;
-            count = 0;
-            at = 0
-        }
+        get_and_run(at);
+        at = 0
     fi
 }
 
@@ -121,27 +80,6 @@ proctype thief()
     :: !over && !saw_empty -> claim_and_run()
     :: !over && saw_empty && shown > 0 -> claim_and_run()
 #endif
-    od
-}
-
-/* Completions arrive in any order. */
-proctype network()
-{
-    byte at;
-    do
-    :: over -> break
-    :: atomic {
-           on_their_way > 0 ->
-           do
-           :: on_its_way[at] > 0 -> break
-           :: at + 1 < COMPLETIONS -> at++
-           :: else -> break
-           od;
-           done[at] = done[at] + on_its_way[at];
-           on_their_way = on_their_way - on_its_way[at];
-           on_its_way[at] = 0;
-           at = 0
-       }
     od
 }
 
@@ -242,7 +180,7 @@ inline show_some()
         do
         :: open < k ->
             if
-            :: open >= rest -> slot[(at + open) % SLOTS] = base
+            :: open >= rest -> slot_at(at + open) = base
             :: else /* it still lies there */
             fi;
             base++;
@@ -289,18 +227,4 @@ proctype owner()
     all_are_copied;
     assert(runs == TASKS);
     over = true
-}
-
-init {
-    byte t;
-    atomic {
-        run owner();
-        run network();
-        do
-        :: t < THIEVES ->
-            run thief();
-            t++
-        :: else -> break
-        od
-    }
 }
