@@ -71,6 +71,16 @@ static void say_job(const ek_collection *tasks, struct eki_about *about)
     say_line(tasks, text, about);
 }
 
+/* What a policy does that cannot do what it is named for. */
+static void append_instead(const ek_collection *tasks, const char *option,
+                           char *text, size_t bytes)
+{
+    if (strcmp(option, "steal") != 0 || !eki_collection_lacks_exported(tasks))
+        return;
+    text[strlen(text) - 1] = '\0'; /* the parenthesis about its origin */
+    eki_append(text, bytes, "; sws and sdc act as random)");
+}
+
 /* Policies, then what is set or chosen. */
 static void say_options(const ek_collection *tasks, struct eki_about *about)
 {
@@ -81,6 +91,7 @@ static void say_options(const ek_collection *tasks, struct eki_about *about)
         const char *name = eki_option_at(i)->field.name;
         one[0] = '\0';
         bool is_set = eki_option_explain(i, settings, one, sizeof one);
+        append_instead(tasks, name, one, sizeof one);
         if (tasks->has_chosen && strcmp(name, "workers") == 0)
             eki_append(set, sizeof set, "workers=%lld (automatic), ",
                        (long long)settings->options.workers);

@@ -169,7 +169,10 @@ ek_status eki_collection_share(ek_collection *tasks, const int *workers,
 /* Export memory for iterations that name a policy that needs it, in an engine
  * of SETUP; collective. */
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup);
-/* Tell whoever names one when there is no such memory. */
+/* Whether an iteration names one, and there is no such memory between nodes: it
+ * acts as random. */
+bool eki_collection_lacks_exported(const ek_collection *tasks);
+/* Tell whoever names one then. */
 void eki_collection_check_exported(const ek_collection *tasks);
 
 /* Let tasks use the stores of tiles that there are. */

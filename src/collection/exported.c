@@ -35,26 +35,33 @@ static ek_status make_and_try(ek_collection *tasks,
                : EK_OK;
 }
 
-/* Once, by rank 0. */
-static void say_instead(const struct eki_topology *topology, const char *why)
+/* By rank 0, each cause once. */
+static void say_instead(const struct eki_topology *topology,
+                        _Atomic bool *is_told, const char *why)
 {
-    static _Atomic bool is_told;
-    if (topology->rank == 0 && eki_is_untold(&is_told))
+    if (topology->rank == 0 && eki_is_untold(is_told))
         eki_log(EK_LEVEL_WARN, topology->rank, topology->size, "steal",
                 "steal=sws and sdc steal as random here, by messages: %s", why);
 }
 
+bool eki_collection_lacks_exported(const ek_collection *tasks)
+{
+    return tasks->topology->nodes > 1 && !tasks->parts.exported &&
+           are_named(&tasks->settings);
+}
+
 void eki_collection_check_exported(const ek_collection *tasks)
 {
-    if (tasks->topology->nodes > 1 && !tasks->parts.exported &&
-        are_named(&tasks->settings))
-        say_instead(tasks->topology,
+    static _Atomic bool is_told;
+    if (eki_collection_lacks_exported(tasks))
+        say_instead(tasks->topology, &is_told,
                     "the collection was made without memory for them; name "
                     "one of them in its options, or in EVENKEEL_STEAL");
 }
 
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
 {
+    static _Atomic bool is_told;
     const struct eki_topology *topology = tasks->topology;
     struct eki_rma_verdict verdict;
     if (topology->nodes == 1 || !are_named(&tasks->settings))
@@ -66,7 +73,7 @@ ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
                          (long long)setup->buffer_slots, EKI_RING_MOST);
     EKI_TRY(make_and_try(tasks, setup, &verdict));
     if (!verdict.is_good) {
-        say_instead(topology, verdict.sentence);
+        say_instead(topology, &is_told, verdict.sentence);
         eki_fabric_mpi_unexport(&tasks->parts.exported);
     }
     setup->rma = tasks->parts.exported;
