@@ -59,6 +59,8 @@ ek_status eki_collection_share(ek_collection *tasks, const int *workers,
                                   eki_fabric_mpi_nodes(fabric),
                                   &tasks->topology)
             : eki_error(EK_ERR_NOMEM, "no memory for %d ranks", fabric->size);
+    if (status == EK_OK)
+        status = eki_collection_check_ring(tasks, setup);
     if (status == EK_OK) {
         setup->topology = tasks->topology;
         setup->fabric = fabric->size > 1 ? fabric : NULL;

@@ -166,6 +166,10 @@ const char *eki_collection_check(const ek_collection *tasks);
 ek_status eki_collection_share(ek_collection *tasks, const int *workers,
                                struct eki_setup *setup);
 
+/* Whether a ring of SETUP can be, where an iteration needs one; the same on all
+ * ranks. */
+ek_status eki_collection_check_ring(const ek_collection *tasks,
+                                    const struct eki_setup *setup);
 /* Export memory for iterations that name a policy that needs it, in an engine
  * of SETUP; collective. */
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup);

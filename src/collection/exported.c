@@ -59,6 +59,21 @@ void eki_collection_check_exported(const ek_collection *tasks)
                     "one of them in its options, or in EVENKEEL_STEAL");
 }
 
+ek_status eki_collection_check_ring(const ek_collection *tasks,
+                                    const struct eki_setup *setup)
+{
+    size_t slot_bytes = eki_setup_slot_bytes(setup);
+    int64_t most = eki_ring_slots_most(slot_bytes);
+    if (tasks->topology->nodes == 1 || !are_named(&tasks->settings) ||
+        setup->buffer_slots <= most)
+        return EK_OK;
+    return eki_error(EK_ERR_ARG,
+                     "option buffer_slots is %lld; allowed with steal=sws and "
+                     "sdc, and slots of %zu bytes: 2 ... %lld",
+                     (long long)setup->buffer_slots, slot_bytes,
+                     (long long)most);
+}
+
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
 {
     static _Atomic bool is_told;
@@ -66,11 +81,6 @@ ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
     struct eki_rma_verdict verdict;
     if (topology->nodes == 1 || !are_named(&tasks->settings))
         return EK_OK;
-    if (setup->buffer_slots > EKI_RING_MOST)
-        return eki_error(EK_ERR_ARG,
-                         "option buffer_slots is %lld; allowed with steal=sws "
-                         "and sdc: 2 ... %d",
-                         (long long)setup->buffer_slots, EKI_RING_MOST);
     EKI_TRY(make_and_try(tasks, setup, &verdict));
     if (!verdict.is_good) {
         say_instead(topology, &is_told, verdict.sentence);

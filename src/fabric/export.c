@@ -19,7 +19,6 @@
 #include "fabric/rma.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 struct eki_mpi_ticket {
@@ -62,7 +61,7 @@ static ek_status check_operation(const struct eki_rma *rma,
     bool is_word = is_of_word(operation->kind);
     size_t room = is_word ? rma->words : rma->bytes;
     size_t bytes = is_word ? count_words(operation) : operation->bytes;
-    int most = is_word ? EKI_RMA_WORDS : INT_MAX;
+    int most = is_word ? EKI_RMA_WORDS : EKI_RMA_BYTES_MOST;
     if (operation->rank < 0 || operation->rank >= rma->fabric->size)
         return eki_error(EK_ERR_ARG, "rank %d, expected 0 ... %d",
                          operation->rank, rma->fabric->size - 1);

@@ -24,6 +24,8 @@
 
 #include "fabric/fabric.h"
 
+#include <limits.h>
+
 enum eki_rma_kind {
     EKI_RMA_ADD,     /* to a word */
     EKI_RMA_REPLACE, /* a word */
@@ -43,6 +45,8 @@ struct eki_rma_operation {
 };
 
 #define EKI_RMA_WORDS 32
+/* Of an operation: MPI counts by int. */
+#define EKI_RMA_BYTES_MOST INT_MAX
 
 struct eki_rma;
 

@@ -50,10 +50,15 @@ enum {
 /* Lowest bits of the phase above a position. */
 #define EKI_SDC_PHASE_SHIFT 48
 
-/* Slots of a ring at most: the word of sws has room for both halves. */
-#define EKI_RING_MOST (1 << 18)
+/* Slots of half of a ring at most, of so many bytes: the word of sws has room
+ * for both halves, and an operation gets half of one. */
+static inline int64_t eki_ring_slots_most(size_t slot_bytes)
+{
+    int64_t most = 1 << 18, got = EKI_RMA_BYTES_MOST / (int64_t)slot_bytes * 2;
+    return got < most ? got : most;
+}
 
-/* ... and bytes of data. */
+/* Bytes of data of a ring. */
 static inline size_t eki_one_sided_bytes(const struct eki_setup *setup)
 {
     return 2 * (size_t)setup->buffer_slots * eki_setup_slot_bytes(setup);

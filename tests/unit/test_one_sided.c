@@ -383,8 +383,17 @@ static void a_stop_empties_the_ring(struct lone *lone)
     CHECK(ring->tail == ring->end);
 }
 
+/* MPI counts the bytes of half of a ring. */
+static void rings_are_bounded(void)
+{
+    CHECK_EQ_INT(eki_ring_slots_most(96), 1 << 18);
+    CHECK_EQ_INT(eki_ring_slots_most(16384), 262142);
+    CHECK_EQ_INT(eki_ring_slots_most(INT_MAX), 2);
+}
+
 int main(void)
 {
+    RUN(rings_are_bounded);
     RUN_LONE(sws_takes_three_operations);
     RUN_LONE(blocks_that_wrap_are_got_twice);
     RUN_LONE(sdc_takes_six_operations);
