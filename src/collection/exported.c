@@ -29,10 +29,7 @@ static ek_status make_and_try(ek_collection *tasks,
         return EK_OK;
     }
     EKI_TRY(status);
-    EKI_TRY(eki_rma_try_count(tasks->parts.exported, verdict));
-    return verdict->is_good
-               ? eki_rma_try_passive(tasks->parts.exported, verdict)
-               : EK_OK;
+    return eki_rma_try(tasks->parts.exported, verdict);
 }
 
 /* By rank 0, each cause once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trials of one-sided operations: what an MPI does with them it does not tell.
- * They run once, while no tasks run, so they may wait.
+ * They run while no tasks run, so they may wait.
  */
 #include "fabric/mpi_fabric.h"
 #include "fabric/rma.h"
@@ -180,5 +180,21 @@ ek_status eki_rma_try_passive(struct eki_rma *rma,
              "computes takes %.1f us%s",
              is_good ? "" : "not ", verdict->longest_ns / 1e3,
              is_good ? "" : "; " EKI_RMA_REMEDY);
+    return EK_OK;
+}
+
+ek_status eki_rma_try(struct eki_rma *rma, struct eki_rma_verdict *verdict)
+{
+    struct eki_mpi_set *set = eki_mpi_of(rma->fabric)->set;
+    bool was_good = eki_mpi_is_good(set), are_same;
+    EKI_TRY(eki_fabric_mpi_agree_on(rma->fabric, EK_OK, was_good, &are_same));
+    *verdict = (struct eki_rma_verdict){.is_good = true};
+    if (was_good && are_same)
+        return EK_OK;
+    EKI_TRY(eki_rma_try_count(rma, verdict));
+    if (verdict->is_good)
+        EKI_TRY(eki_rma_try_passive(rma, verdict));
+    if (verdict->is_good)
+        eki_mpi_note_good(set);
     return EK_OK;
 }

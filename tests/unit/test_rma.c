@@ -279,6 +279,27 @@ static void trials_tell_what_mpi_does(void)
     close_memory();
 }
 
+/* Of a communicator, whichever sets it had. */
+static void good_trials_are_made_once(void)
+{
+    struct eki_rma_verdict verdict = {0};
+    if (!is_passive)
+        return;
+    open_memory();
+    for (int i = 0; i < 5 && !verdict.is_good; i++) /* a busy machine */
+        CHECK_OK(eki_rma_try(rma, &verdict));
+    CHECK(verdict.is_good);
+    for (int i = 0; i < 2; i++) {
+        calls = 0;
+        CHECK_OK(eki_rma_try(rma, &verdict));
+        CHECK(verdict.is_good);
+        CHECK_EQ_INT(calls, 0);
+        close_memory();
+        open_memory();
+    }
+    close_memory();
+}
+
 /* Here the word has more in it than was added. */
 static void lost_additions_are_told(void)
 {
@@ -319,6 +340,7 @@ static void run_all(void)
     RUN(tickets_are_done_in_any_order);
     RUN(what_is_outside_never_comes_to_mpi);
     RUN(failures_of_mpi_are_told);
+    RUN(good_trials_are_made_once);
     RUN(trials_tell_what_mpi_does);
     RUN(ranks_that_are_late_tell_nothing);
     RUN(lost_additions_are_told);
