@@ -98,20 +98,23 @@ struct course {
     int times;
 };
 
-/* Whether SEEN is made of courses, longer ones first in the list. */
+/* Whether SEEN is made of courses, longer ones first in the list.  From its end
+ * on there is one way to split it: RLRLR is who finds the lock taken, then who
+ * does not. */
 static bool split(struct course *courses)
 {
-    const char *at = seen;
-    while (*at != '\0') {
+    size_t left = strlen(seen);
+    while (left > 0) {
         const struct course *found = NULL;
         for (struct course *course = courses; course->letters && !found;
              course++) {
             size_t length = strlen(course->letters);
-            if (strncmp(at, course->letters, length) != 0)
+            if (length > left ||
+                strncmp(seen + left - length, course->letters, length) != 0)
                 continue;
             found = course;
             course->times++;
-            at += length;
+            left -= length;
         }
         if (!found)
             return false;
