@@ -29,13 +29,14 @@ One time does not fit both. At {study.INTEGRAL_TABLE3_NS} ns tasks take 115,224 
 cores that work in Figure 10 (one core of 24 is the server's) need at least 50.1 s for these, and the
 paper measured 48.9 s.
 
-**As printed** (`--steal hpdc12 --deque locked --order executed`):
+**As printed** (`--steal hpdc12 --deque locked --order executed --termination francez`):
 
 - A worker that shows no task releases half of its local ones. It also takes back half. It shows up
   to {study.SLOTS} tasks, or {study.MORE_SLOTS} on fewer than {study.MANY_CORES} cores with more than
   {study.MANY_TASKS} tasks each.
 - A thief draws one worker of the job and takes half of the tasks that this worker shows, rounded
   up. It asks again at once.
+- Ranks find the end of an iteration by the paper's algorithm. A thief waits for its answer.
 - Restored tasks keep the order in which they ran.
 - The rebalancer is Algorithm 2 with C = D = 1.003 and branching 3.
 - Iteration 0 runs all tasks, with the null ones, which then leave. The others stay where they ran
