@@ -67,10 +67,9 @@ static bool send_next(struct eki_node_thief *thief)
     return has_left;
 }
 
-/* Whether the node is a thief: a worker of it is idle, and may get tasks. */
-static bool is_thief(const struct eki_engine *engine)
+bool eki_node_is_thief(const struct eki_engine *engine)
 {
-    /* relaxed: this server announces. */
+    /* relaxed: a hint, where another server announces. */
     bool is_over = atomic_load_explicit(&engine->node->announced,
                                         memory_order_relaxed) >= engine->phase;
     return !is_over && !eki_is_stopped(engine) && eki_node_is_idle(engine);
@@ -85,7 +84,7 @@ static void seek_as_node(struct eki_node_thief *thief)
     bool was_seeking = thief->is_seeking;
     if (is_waiting || !eki_may_request(engine))
         return;
-    thief->is_seeking = is_thief(engine);
+    thief->is_seeking = eki_node_is_thief(engine);
     if (!thief->is_seeking)
         return;
     if (!was_seeking) {

@@ -84,6 +84,8 @@ extern const struct eki_protocol_ops eki_node_thief_ops;
 /* Whether any worker of the node has nothing to do; of this rank's those that
  * can do something. */
 bool eki_node_is_idle(const struct eki_engine *engine);
+/* Server: whether one has, and may get tasks in this phase. */
+bool eki_node_is_thief(const struct eki_engine *engine);
 /* NODE asks this one, by a message of this HEAD. */
 enum eki_taken eki_node_thief_take_guest(struct eki_node_thief *thief,
                                          const struct eki_head *head, int node);

@@ -176,18 +176,16 @@ static void begin_steal(struct eki_one_sided *side, struct eki_steal *steal,
         steal->manner->claim(side, steal);
 }
 
-/* Whether workers of the node have nothing but what others have.  Who got tasks
- * here would run one while a block waits for it, or while it holds a lock. */
+/* Whether steals may begin: only others have tasks for the node.  A worker that
+ * got tasks of the own ring would run one, and a block, or a victim's lock,
+ * would wait until it ends. */
 static bool may_begin(const struct eki_one_sided *side)
 {
     const struct eki_engine *engine = side->protocol.engine;
-    /* relaxed: this server announces. */
-    bool is_over = atomic_load_explicit(&engine->node->announced,
-                                        memory_order_relaxed) >= engine->phase;
-    return side->manner && !is_over && !eki_is_stopped(engine) &&
-           (side->ring.phase != engine->phase ||
-            side->ring.tail == side->ring.end) &&
-           eki_node_is_idle(engine);
+    const struct eki_ring *ring = &side->ring;
+    return side->manner &&
+           (ring->phase != engine->phase || ring->tail == ring->end) &&
+           eki_node_is_thief(engine);
 }
 
 static void fetch_asks(struct eki_one_sided *side)
