@@ -62,18 +62,22 @@ const char *eki_requests_check(const struct eki_engine *engine)
     return wrong;
 }
 
+static bool is_in_process(const struct eki_engine *engine)
+{
+    return engine->is_open && engine->kind == EKI_PHASE_PROCESS;
+}
+
 static const char *check_ring(const struct eki_one_sided *side)
 {
     const struct eki_engine *engine = side->protocol.engine;
     const struct eki_ring *ring = &side->ring;
-    bool is_process = engine->is_open && engine->kind == EKI_PHASE_PROCESS;
     if (ring->tail > ring->split || ring->split > ring->end ||
         ring->back > ring->end - ring->split)
         return "positions of a ring are out of order";
     if (ring->end - ring->tail > side->slots)
         return "a ring has more tasks than slots";
     if (ring->split != ring->end &&
-        (!is_process || ring->phase != engine->phase))
+        (!is_in_process(engine) || ring->phase != engine->phase))
         return "a ring hides tasks of a phase that is over";
     return ring->stage == EKI_RING_REST && ring->ticket >= 0
                ? "nobody waits for an operation of a ring"
@@ -98,8 +102,7 @@ const char *eki_one_sided_check(const struct eki_engine *engine)
     }
     if (under_way != side->under_way)
         return "steals are miscounted";
-    if (!(engine->is_open && engine->kind == EKI_PHASE_PROCESS) &&
-        eki_one_sided_holds_lock(side))
+    if (!is_in_process(engine) && eki_one_sided_holds_lock(side))
         return "a rank has left a process with a lock";
     /* relaxed: a check. */
     if (asking != atomic_load_explicit(&side->asks, memory_order_relaxed))

@@ -8,8 +8,8 @@
  * workers there have none.  Two *manners* say by which operations tasks are
  * claimed: sws.c and sdc.c.  Common to both, for a thief:
  *
- *     READ   the words, if the victim was not looked at in this phase; sws:
- *            or was seen empty
+ *     READ   the words, if the victim was not looked at in this phase; with
+ *            sws also after attempts in vain
  *     ...    claim a block, as the manner says
  *     GET    its tasks; twice, where the ring ends within
  *     ADD    their number to what was copied; nobody waits for this one
@@ -51,14 +51,14 @@ enum {
 #define EKI_SDC_PHASE_SHIFT 48
 
 /* Slots of half of a ring at most, of so many bytes: the word of sws has room
- * for both halves, and an operation gets half of one. */
+ * for both halves, and MPI for the bytes of a block, half of one at most. */
 static inline int64_t eki_ring_slots_most(size_t slot_bytes)
 {
     int64_t most = 1 << 18, got = EKI_RMA_BYTES_MOST / (int64_t)slot_bytes * 2;
     return got < most ? got : most;
 }
 
-/* Bytes of data of a ring. */
+/* Bytes of both halves. */
 static inline size_t eki_one_sided_bytes(const struct eki_setup *setup)
 {
     return 2 * (size_t)setup->buffer_slots * eki_setup_slot_bytes(setup);
@@ -274,7 +274,8 @@ eki_one_sided_of(const struct eki_engine *engine)
 /* For a job of several nodes with exported memory. */
 ek_status eki_one_sided_add(struct eki_engine *engine);
 
-/* Whether a lock of sdc is held from here, or is about to be. */
+/* Whether a lock of sdc, the own one or a victim's, is held from here, or is
+ * about to be. */
 bool eki_one_sided_holds_lock(const struct eki_one_sided *side);
 
 /* When the owner, who waits for that, looks at its own words from *FIRST on;
