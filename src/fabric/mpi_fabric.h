@@ -190,8 +190,8 @@ ek_status eki_mpi_agree_most(MPI_Comm comm, ek_status status, uint64_t *most,
 
 /* set.c: whether the trials of one-sided operations (trials.c) went well on the
  * program's communicator of a set, if it is still there; they did now. */
-bool eki_mpi_is_good(const struct eki_mpi_set *set);
-void eki_mpi_note_good(struct eki_mpi_set *set);
+bool eki_mpi_has_good_rma(const struct eki_mpi_set *set);
+void eki_mpi_note_good_rma(struct eki_mpi_set *set);
 
 /* mpi.c: make the buffers, and post the receives; collective, agreed. */
 ek_status eki_mpi_open(struct eki_mpi *mpi, size_t message_bytes);

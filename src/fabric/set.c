@@ -21,7 +21,7 @@
 #include <pthread.h>
 
 static pthread_mutex_t key_mutex = PTHREAD_MUTEX_INITIALIZER;
-static int key = MPI_KEYVAL_INVALID, good_key = MPI_KEYVAL_INVALID;
+static int key = MPI_KEYVAL_INVALID, good_rma_key = MPI_KEYVAL_INVALID;
 
 /* The program frees its communicator, or the set is closed. */
 static int forget_parent(MPI_Comm comm, int given, void *kept, void *context)
@@ -41,26 +41,26 @@ static ek_status make_key(void)
     if (key == MPI_KEYVAL_INVALID)
         status = EKI_MPI(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN,
                          forget_parent, &key, NULL);
-    if (status == EK_OK && good_key == MPI_KEYVAL_INVALID)
+    if (status == EK_OK && good_rma_key == MPI_KEYVAL_INVALID)
         status = EKI_MPI(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN,
-                         MPI_COMM_NULL_DELETE_FN, &good_key, NULL);
+                         MPI_COMM_NULL_DELETE_FN, &good_rma_key, NULL);
     pthread_mutex_unlock(&key_mutex);
     return status;
 }
 
-bool eki_mpi_is_good(const struct eki_mpi_set *set)
+bool eki_mpi_has_good_rma(const struct eki_mpi_set *set)
 {
     void *value;
     int is_good = 0;
     if (set->parent != MPI_COMM_NULL)
-        MPI_Comm_get_attr(set->parent, good_key, &value, &is_good);
+        MPI_Comm_get_attr(set->parent, good_rma_key, &value, &is_good);
     return is_good;
 }
 
-void eki_mpi_note_good(struct eki_mpi_set *set)
+void eki_mpi_note_good_rma(struct eki_mpi_set *set)
 {
     if (set->parent != MPI_COMM_NULL)
-        MPI_Comm_set_attr(set->parent, good_key, &good_key);
+        MPI_Comm_set_attr(set->parent, good_rma_key, &good_rma_key);
 }
 
 /* A fabric of SET without nodes and messages; NULL: no memory. */

@@ -186,7 +186,7 @@ ek_status eki_rma_try_passive(struct eki_rma *rma,
 ek_status eki_rma_try(struct eki_rma *rma, struct eki_rma_verdict *verdict)
 {
     struct eki_mpi_set *set = eki_mpi_of(rma->fabric)->set;
-    bool was_good = eki_mpi_is_good(set), are_same;
+    bool was_good = eki_mpi_has_good_rma(set), are_same;
     EKI_TRY(eki_fabric_mpi_agree_on(rma->fabric, EK_OK, was_good, &are_same));
     *verdict = (struct eki_rma_verdict){.is_good = true};
     if (was_good && are_same)
@@ -195,6 +195,6 @@ ek_status eki_rma_try(struct eki_rma *rma, struct eki_rma_verdict *verdict)
     if (verdict->is_good)
         EKI_TRY(eki_rma_try_passive(rma, verdict));
     if (verdict->is_good)
-        eki_mpi_note_good(set);
+        eki_mpi_note_good_rma(set);
     return EK_OK;
 }
