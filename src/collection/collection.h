@@ -166,17 +166,17 @@ const char *eki_collection_check(const ek_collection *tasks);
 ek_status eki_collection_share(ek_collection *tasks, const int *workers,
                                struct eki_setup *setup);
 
-/* Whether a ring of SETUP can be, where an iteration needs one; the same on all
- * ranks. */
+/* EK_ERR_ARG: an iteration needs a ring with more slots of SETUP than there may
+ * be; the same on all ranks. */
 ek_status eki_collection_check_ring(const ek_collection *tasks,
                                     const struct eki_setup *setup);
 /* Export memory for iterations that name a policy that needs it, in an engine
  * of SETUP; collective. */
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup);
-/* Whether an iteration names one, and there is no such memory between nodes: it
- * acts as random. */
+/* Whether an iteration of several nodes names such a policy, and there is no
+ * such memory: it acts as random. */
 bool eki_collection_lacks_exported(const ek_collection *tasks);
-/* Tell whoever names one then. */
+/* Rank 0 says so then, once. */
 void eki_collection_check_exported(const ek_collection *tasks);
 
 /* Let tasks use the stores of tiles that there are. */

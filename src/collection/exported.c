@@ -3,14 +3,15 @@
 #include "collection/collection.h"
 #include "protocol/one_sided.h"
 
-/* Whether any iteration names such a policy. */
-static bool are_named(const struct eki_settings *settings)
+/* Whether any iteration names such a policy, between nodes. */
+static bool needs_exported(const ek_collection *tasks)
 {
+    const struct eki_settings *settings = &tasks->settings;
     bool is_named = eki_scheme_is_one_sided(settings->options.steal);
     for (int i = 0; i < settings->steal.count; i++)
         is_named |= eki_scheme_is_one_sided(
             (ek_steal_policy)settings->steal.entries[i].value);
-    return is_named;
+    return is_named && tasks->topology->nodes > 1;
 }
 
 /* Make it, and try what MPI does with it; the verdict is the same on all ranks.
@@ -32,7 +33,7 @@ static ek_status make_and_try(ek_collection *tasks,
     return eki_rma_try(tasks->parts.exported, verdict);
 }
 
-/* By rank 0, each cause once. */
+/* By rank 0, once for each IS_TOLD. */
 static void say_instead(const struct eki_topology *topology,
                         _Atomic bool *is_told, const char *why)
 {
@@ -43,8 +44,7 @@ static void say_instead(const struct eki_topology *topology,
 
 bool eki_collection_lacks_exported(const ek_collection *tasks)
 {
-    return tasks->topology->nodes > 1 && !tasks->parts.exported &&
-           are_named(&tasks->settings);
+    return !tasks->parts.exported && needs_exported(tasks);
 }
 
 void eki_collection_check_exported(const ek_collection *tasks)
@@ -61,8 +61,7 @@ ek_status eki_collection_check_ring(const ek_collection *tasks,
 {
     size_t slot_bytes = eki_setup_slot_bytes(setup);
     int64_t most = eki_ring_slots_most(slot_bytes);
-    if (tasks->topology->nodes == 1 || !are_named(&tasks->settings) ||
-        setup->buffer_slots <= most)
+    if (!needs_exported(tasks) || setup->buffer_slots <= most)
         return EK_OK;
     return eki_error(EK_ERR_ARG,
                      "option buffer_slots is %lld; allowed with steal=sws and "
@@ -74,13 +73,12 @@ ek_status eki_collection_check_ring(const ek_collection *tasks,
 ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
 {
     static _Atomic bool is_told;
-    const struct eki_topology *topology = tasks->topology;
     struct eki_rma_verdict verdict;
-    if (topology->nodes == 1 || !are_named(&tasks->settings))
+    if (!needs_exported(tasks))
         return EK_OK;
     EKI_TRY(make_and_try(tasks, setup, &verdict));
     if (!verdict.is_good) {
-        say_instead(topology, &is_told, verdict.sentence);
+        say_instead(tasks->topology, &is_told, verdict.sentence);
         eki_fabric_mpi_unexport(&tasks->parts.exported);
     }
     setup->rma = tasks->parts.exported;
