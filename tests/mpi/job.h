@@ -59,12 +59,15 @@ static inline void job_start(int argc, char **argv, int level)
     MPI_Comm_size(MPI_COMM_WORLD, &job_size);
     int ranks = argc > 1 ? atoi(argv[1]) : 0;
     job_workers = argc > 2 ? atoi(argv[2]) : 0;
-    if (ranks == job_size && job_workers >= 1 && provided >= level)
+    bool lacks_shim = getenv("SHIM") && !getenv("SHIM_IS_LOADED");
+    if (ranks == job_size && job_workers >= 1 && provided >= level &&
+        !lacks_shim)
         return;
     fprintf(stderr,
             "%s: %d ranks, %d workers, thread level %d; expected arguments "
-            "RANKS WORKERS with RANKS %d, a level of at least %d\n",
-            argv[0], ranks, job_workers, provided, job_size, level);
+            "RANKS WORKERS with RANKS %d, a level of at least %d%s\n",
+            argv[0], ranks, job_workers, provided, job_size, level,
+            lacks_shim ? ", tests/shim" : "");
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 

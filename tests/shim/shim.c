@@ -4,17 +4,23 @@
  * the MPI library, and takes the place of the calls below:
  *
  *     MPI_Isend, MPI_Rget, MPI_Rget_accumulate
- *             are kept, and begun in a later call; those to one rank in their
- *             order, others not.  They are done, but nobody is told yet.
+ *             are kept, and half of them begun in a later call: messages to one
+ *             rank in their order, its one-sided operations in theirs, others
+ *             in any.  Their end is told late.
  *     MPI_Test, MPI_Testsome
- *             say more often than they must that nothing is done.
- *     all     give up the processor at times, or sleep.
+ *             say more often than they must that nothing is done, and give up
+ *             the processor at times, or sleep.
+ *     others  wait: they begin what is kept.
  *
  * So a message moves only while its sender is in MPI, as with a library that
- * has no thread of its own.  Calls that wait begin what is kept.
+ * has no thread of its own.  MPI_Rput is left alone: no thief calls it.
  *
- * SHIM_SEED draws other times; with threads of their own no run is the same.
+ * Any thread may call.  SHIM_SEED draws other times; with threads no run is
+ * like another.  With SHIM_SAYS it tells at last how many tests it denied.
  */
+/* setenv() */
+#define _POSIX_C_SOURCE 200809L
+
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -57,6 +63,12 @@ static struct {
     uint64_t random;
     int64_t calls, denied;
 } shim = {.mutex = PTHREAD_MUTEX_INITIALIZER, .last = &shim.first};
+
+/* For a test that is to fail where it runs without (tests/mpi/job.h). */
+__attribute__((constructor)) static void say_loaded(void)
+{
+    setenv("SHIM_IS_LOADED", "1", 1);
+}
 
 static uint64_t now_ns(void)
 {
@@ -118,16 +130,19 @@ static bool has_elder(const struct kept *kept)
     return false;
 }
 
-/* Begin what is due, or all, and tell what is done; while the mutex is held.
- */
-static void pump(bool all)
+/* Begin what is due at NOW, or all; while the mutex is held. */
+static void begin_due(uint64_t now, bool all)
 {
-    uint64_t now = now_ns();
     for (struct kept *kept = shim.first; kept; kept = kept->next) {
         if (!kept->is_begun &&
             (all || (now >= kept->begin_at && !has_elder(kept))))
             begin(kept);
     }
+}
+
+/* Tell what is done. */
+static void tell_done(uint64_t now, bool all)
+{
     for (struct kept **at = &shim.first; *at;) {
         struct kept *kept = *at;
         int is_done = 0;
@@ -146,8 +161,15 @@ static void pump(bool all)
     }
 }
 
-/* True: this call is to say that nothing is done. */
-static bool call(void)
+static void pump(bool all)
+{
+    uint64_t now = now_ns();
+    begin_due(now, all);
+    tell_done(now, all);
+}
+
+/* Let time pass in a test; true: it is to say that nothing is done. */
+static bool deny_at_times(void)
 {
     struct timespec pause = {0, 0};
     pthread_mutex_lock(&shim.mutex);
@@ -262,7 +284,7 @@ int MPI_Rget_accumulate(const void *origin, int n, MPI_Datatype type,
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     *flag = 0;
-    return call() && *request != MPI_REQUEST_NULL
+    return deny_at_times() && *request != MPI_REQUEST_NULL
                ? MPI_SUCCESS
                : PMPI_Test(request, flag, status);
 }
@@ -270,7 +292,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 int MPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
                  MPI_Status statuses[])
 {
-    bool is_denied = call(), has_one = false;
+    bool is_denied = deny_at_times(), has_one = false;
     for (int i = 0; i < count; i++)
         has_one = has_one || requests[i] != MPI_REQUEST_NULL;
     *done = 0;
