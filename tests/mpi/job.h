@@ -79,7 +79,8 @@ static inline int job_result(void)
     return failed;
 }
 
-/* Likewise; 77: all passed, but by messages, where memory was meant. */
+/* The same; 77: every check passed, but thieves that were to work on memory
+ * stole by messages. */
 static inline int job_result_of_memory(bool by_messages)
 {
     if (by_messages && job_rank == 0)
@@ -135,9 +136,10 @@ static inline ek_collection *job_create(const ek_options *options)
     return tasks;
 }
 
-/* A collection of a policy whose thieves work on memory; *BY_MESSAGES: they do
- * not, in none of some tries: ranks without a core of their own look as if they
- * were not passive. */
+/* A collection whose thieves work on memory.  Ranks without a core of their own
+ * look as if they were not passive, so there are some tries; if all fail,
+ * thieves steal by messages, *BY_MESSAGES becomes true, and the next call tries
+ * once. */
 static inline ek_collection *job_create_one_sided(const ek_options *options,
                                                   bool *by_messages)
 {

@@ -36,7 +36,7 @@ def run(status):
 
 # Three seconds: two lines, or one where the machine is busy.
 with ThreadPoolExecutor() as pool:
-    shown, off = pool.map(run, '10')
+    shown, off = pool.map(run, ['1', '0'])
 shown = shown.split(ERASE)
 LINE = re.compile(r'iteration 0 \[[#.]{8}\] [0-9]+ % of 140 tasks, '
                   r'[0-9.]+ s left, [0-2] of 2 workers idle')

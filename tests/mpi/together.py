@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs that sleep most of their time, at a time.
+"""Run commands beside each other that sleep most of their time.
 
     together.py -- COMMAND... [-- COMMAND...]...
 
-It fails where one does; those that cannot run here (77) say so.
+One that fails makes it fail; one that cannot run here (77) does not.
 """
 import subprocess
 import sys
