@@ -111,13 +111,14 @@ static bool fill_ring(struct eki_one_sided *side)
     return true;
 }
 
-/* There are tasks here: forget what workers have asked meanwhile. */
+/* Workers have got tasks: forget what they have asked. */
 static void drop_asks(struct eki_one_sided *side)
 {
     for (int here = 0; here < side->protocol.engine->topology->workers_here;
          here++) {
         struct eki_asker *asker = &side->askers[here];
-        /* relaxed: what is not seen yet is a new ask. */
+        /* relaxed: what is not seen yet is a new ask.  The count is one too low
+         * until its worker has added. */
         if (atomic_load_explicit(&asker->ask, memory_order_relaxed) != 0)
             eki_asker_note_fetched(asker, &side->asks);
     }

@@ -33,16 +33,20 @@ static void claim_sdc(struct eki_one_sided *side, struct eki_steal *steal)
                    eki_on_word(EKI_RMA_REPLACE, steal->rank, EKI_WORD_LOCK, 1));
 }
 
+static void unlock_victim(struct eki_steal *steal)
+{
+    eki_steal_next(steal, EKI_STEAL_UNLOCK,
+                   eki_on_word(EKI_RMA_REPLACE, steal->rank, EKI_WORD_LOCK, 0));
+}
+
 /* The lock is ours: move the tail behind a block. */
 static void move_tail(struct eki_one_sided *side, struct eki_steal *steal,
                       const uint64_t *words)
 {
     uint64_t tail = words[EKI_WORD_TAIL];
     uint32_t shown = shown_by_sdc(side, words);
-    struct eki_rma_operation unlock =
-        eki_on_word(EKI_RMA_REPLACE, steal->rank, EKI_WORD_LOCK, 0);
     if (shown == 0) {
-        eki_steal_next(steal, EKI_STEAL_UNLOCK, unlock);
+        unlock_victim(steal);
         return;
     }
     steal->first =
@@ -64,9 +68,7 @@ static void go_on_sdc(struct eki_one_sided *side, struct eki_steal *steal,
     else if (steal->stage == EKI_STEAL_READ)
         move_tail(side, steal, before);
     else if (steal->stage == EKI_STEAL_TAIL)
-        eki_steal_next(
-            steal, EKI_STEAL_UNLOCK,
-            eki_on_word(EKI_RMA_REPLACE, steal->rank, EKI_WORD_LOCK, 0));
+        unlock_victim(steal);
     else if (steal->count > 0)
         eki_steal_get(side, steal);
     else
@@ -95,6 +97,11 @@ static void hide_sdc(struct eki_one_sided *side)
     eki_ring_next(side, EKI_RING_LOCK, on_own(side, EKI_WORD_LOCK, 1));
 }
 
+static void unlock_own(struct eki_one_sided *side)
+{
+    eki_ring_next(side, EKI_RING_UNLOCK, on_own(side, EKI_WORD_LOCK, 0));
+}
+
 /* The lock is ours: lower the split. */
 static void lower_split(struct eki_one_sided *side, const uint64_t *words)
 {
@@ -108,7 +115,7 @@ static void lower_split(struct eki_one_sided *side, const uint64_t *words)
             side, EKI_RING_LOWER,
             on_own(side, EKI_WORD_SPLIT, word_of(ring->phase, ring->split)));
     else
-        eki_ring_next(side, EKI_RING_UNLOCK, on_own(side, EKI_WORD_LOCK, 0));
+        unlock_own(side);
 }
 
 static void hidden_by_sdc(struct eki_one_sided *side, const uint64_t *before)
@@ -121,7 +128,7 @@ static void hidden_by_sdc(struct eki_one_sided *side, const uint64_t *before)
     } else if (ring->stage == EKI_RING_READ) {
         lower_split(side, before);
     } else if (ring->stage == EKI_RING_LOWER) {
-        eki_ring_next(side, EKI_RING_UNLOCK, on_own(side, EKI_WORD_LOCK, 0));
+        unlock_own(side);
     } else {
         ring->back = ring->end - ring->split;
         ring->stage = EKI_RING_REST;

@@ -264,8 +264,8 @@ static void check_protocols(struct explore *explore,
     }
 }
 
-/* The only worker of a node does not find tasks there while a block that it
- * claims has to wait for it; tasks that others send it may come. */
+/* The only worker of a node gets no task there while it claims a block, which
+ * would wait until that task ends; but others may send it some. */
 static void check_thief(struct explore *explore,
                         const struct eki_sim_rank *rank)
 {
