@@ -193,6 +193,8 @@ ek_status eki_file_open(const char *name, bool is_shared, FILE **file,
 bool eki_file_write(FILE *file, const void *data, size_t bytes);
 bool eki_file_flush(FILE *file);
 bool eki_file_close(FILE *file);
+/* Flush it, and wait until all is on its disk. */
+bool eki_file_sync(FILE *file);
 
 /* Continue the CRC-32C of what came before (0: nothing) with DATA. */
 uint32_t eki_crc32c(uint32_t crc, const void *data, size_t bytes);

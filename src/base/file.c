@@ -77,6 +77,11 @@ bool eki_file_flush(FILE *file)
     return is_written;
 }
 
+bool eki_file_sync(FILE *file)
+{
+    return eki_file_flush(file) && fsync(fileno(file)) == 0;
+}
+
 bool eki_file_close(FILE *file)
 {
     struct guard guard;

@@ -103,6 +103,12 @@ ek_status eki_sealed_write(struct eki_sealed_out *out, uint32_t kind,
     return eki_sealed_end(out);
 }
 
+ek_status eki_sealed_sync(struct eki_sealed_out *out)
+{
+    note_written(out, eki_file_sync(out->file));
+    return outcome_of(out);
+}
+
 ek_status eki_sealed_finish(struct eki_sealed_out *out)
 {
     if (!out->file)

@@ -85,6 +85,8 @@ ek_status eki_sealed_end(struct eki_sealed_out *out);
 /* The three in one. */
 ek_status eki_sealed_write(struct eki_sealed_out *out, uint32_t kind,
                            const void *body, size_t bytes);
+/* Wait until all is on its disk. */
+ek_status eki_sealed_sync(struct eki_sealed_out *out);
 /* Close it; once more: nothing. */
 ek_status eki_sealed_finish(struct eki_sealed_out *out);
 /* The body of the block of a function. */

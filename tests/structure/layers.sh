@@ -30,9 +30,10 @@ may_include() {
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine data ;;
+    save) echo base task ;;
     collection)
         echo base count timeline task steal balance fabric wire exchange engine \
-            protocol rebalance printed tiles data team report record
+            protocol rebalance printed tiles data team report record save
         ;;
     *) return 1 ;;
     esac

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * save: the tasks of a collection in the files of a folder, of the format
+ * EKRESUME, which docs/reference/file-formats.md describes byte by byte.
+ *
+ * A *save* is a file for each rank, save-N.rank-R, and a manifest,
+ * save-N.manifest, which is put in its place last: the save is there when that
+ * is.  Here are a writer and a reader of these files, and what is done to the
+ * folder; who writes what, and when, the caller knows.
+ *
+ * Threads: one at a time for each object and each folder.
+ */
+#ifndef EKI_SAVE_H
+#define EKI_SAVE_H
+
+#include "base/sealed.h"
+#include "task/slot.h"
+
+#define EKI_SAVE_VERSION 1
+#define EKI_SAVE_MANIFEST (-1) /* instead of a rank */
+#define EKI_SAVE_PATH 1024     /* bytes of a folder's name, with its end */
+#define EKI_SAVE_NAME                                       \
+    (EKI_SAVE_PATH + 64) /* ... and of that of a file in it \
+                          */
+
+/* What begins each file. */
+struct eki_save_head {
+    uint64_t save;          /* a random number, in all files of the save */
+    int64_t iteration;      /* of the next ek_process() */
+    int part;               /* rank, or EKI_SAVE_MANIFEST */
+    int ranks, workers;     /* of the job */
+    int workers_here;       /* of this rank; of a manifest 0 */
+    ek_restore_policy last; /* restore */
+    bool is_retained;       /* tasks lie where they ran last */
+};
+
+/* Tasks in a file, of a manifest those in all others. */
+struct eki_save_sums {
+    int64_t tasks; /* a range is one */
+    uint64_t ids;  /* added up, modulo 2^64 */
+};
+
+/* Which numbers tasks get that come after a save: of the rank's own thread and
+ * other threads, and of each worker. */
+struct eki_save_numbers {
+    uint64_t home, foreign;          /* of the next seed ... */
+    int home_worker, foreign_worker; /* ... and who gets it */
+    struct eki_save_worker {
+        uint64_t inlet, spawned;
+    } workers[]; /* [workers_here] */
+};
+
+struct eki_save_out {
+    struct eki_sealed_out out;
+    struct eki_save_sums sums;
+    unsigned char *block; /* owned; tasks that are not written yet */
+    size_t used;
+    int64_t count;
+};
+
+/* Create a file of a save.  Any failure, here and below, is EK_ERR_FILE, or
+ * EK_ERR_NOMEM; then all that is left to do is to abandon. */
+ek_status eki_save_create(struct eki_save_out *out, const char *name,
+                          const struct eki_save_head *head);
+/* Of a manifest: the next function, and its indices of ek_set_range(). */
+ek_status eki_save_function(struct eki_save_out *out, int number,
+                            const char *name, int64_t indices);
+/* Of a rank, before its tasks. */
+ek_status eki_save_numbers(struct eki_save_out *out,
+                           const struct eki_save_numbers *numbers, int workers);
+/* Seeds of worker HERE, in SLOTS of so many bytes, up to END. */
+ek_status eki_save_slots(struct eki_save_out *out, int here,
+                         const unsigned char *slots, const unsigned char *end,
+                         uint32_t slot_bytes);
+/* Say that these, or of a manifest all SUMS, are all, and wait until the file
+ * is on its disk. */
+ek_status eki_save_finish(struct eki_save_out *out,
+                          const struct eki_save_sums *sums);
+/* Close it; once more, or after a failure to create: nothing. */
+void eki_save_abandon(struct eki_save_out *out);
+
+/* A task in a file. */
+struct eki_save_task {
+    struct eki_slot head;
+    const unsigned char *payload; /* until the next one */
+    int here;                     /* number in its rank of who held it */
+};
+
+/* A file that is read, and how far. */
+struct eki_save_in {
+    struct eki_sealed_in in;
+    struct eki_save_head head;
+    struct eki_save_sums sums; /* of the tasks so far */
+    unsigned char *block;      /* owned, with its tasks ... */
+    int64_t at;                /* ... in the file ... */
+    size_t next, bytes;
+    int64_t left; /* ... that were not read yet */
+    int here;
+    int functions; /* that a task may be of */
+};
+
+/* What a manifest says. */
+struct eki_save_manifest {
+    struct eki_save_head head;
+    struct eki_save_sums sums;
+    int functions;
+    int64_t room;
+    struct eki_save_function {
+        char name[EKI_BLOCK_NAME];
+        int64_t indices;
+    } * list; /* [functions]; owned */
+};
+
+/* Read the manifest NAME.  EK_ERR_FILE, in words that name the file and the
+ * byte, as below; EK_ERR_NOMEM. */
+ek_status eki_save_read_manifest(const char *name,
+                                 struct eki_save_manifest *manifest);
+void eki_save_free_manifest(struct eki_save_manifest *manifest);
+
+/* Open the file NAME of rank PART of that save, and read its numbers, owned by
+ * the caller; on failure nothing is open or owned.  NAME stays. */
+ek_status eki_save_open(struct eki_save_in *in, const char *name, int part,
+                        const struct eki_save_manifest *manifest,
+                        struct eki_save_numbers **numbers);
+/* Read the next task.  *FOUND is false behind the last one: then all was
+ * compared with the end of the file. */
+ek_status eki_save_next(struct eki_save_in *in, struct eki_save_task *task,
+                        bool *found);
+void eki_save_close(struct eki_save_in *in);
+
+/* The name of the file of PART of save NUMBER. */
+void eki_save_name(char name[EKI_SAVE_NAME], const char *folder, int64_t number,
+                   int part);
+/* Make the folder, unless it is there. */
+ek_status eki_save_make_folder(const char *folder);
+/* The newest save of the folder; 0: none. */
+ek_status eki_save_newest(const char *folder, int64_t *number);
+/* Its files are on their disk, but the manifest has another name, with
+ * EKI_SAVE_NEW behind it: put it in its place. */
+#define EKI_SAVE_NEW ".new"
+ek_status eki_save_place(const char *folder, int64_t number);
+/* Remove what there is of saves from FIRST to LAST, as far as that goes. */
+void eki_save_remove(const char *folder, int64_t first, int64_t last);
+
+#endif
