@@ -25,9 +25,9 @@
  * The *home* of a task is the rank that added it.  A *node* shares memory.
  *
  * Other headers.  evenkeel_loop.h: whole loops.  evenkeel_report.h: figures.
- * evenkeel_pull.h: your own loop.  evenkeel_spawn.h: spawn.  evenkeel_task.h:
- * look at tasks.  evenkeel_worker.h: objects of workers.  evenkeel_data.h: data
- * of owners.  evenkeel_tiles.h: matrices.  evenkeel_plan.h: plans.
+ * evenkeel_pull.h: own loops.  evenkeel_spawn.h: spawn.  evenkeel_task.h:
+ * visits.  evenkeel_worker.h: objects.  evenkeel_data.h: owned data.
+ * evenkeel_tiles.h: matrices.  evenkeel_plan.h: plans.  evenkeel_save.h: saves.
  * evenkeel_tool.h: profilers.  evenkeel_bind.h: bindings.  evenkeel.hpp: C++.
  *
  * Errors.  A failing call returns its ek_status and writes one sentence to the

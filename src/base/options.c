@@ -438,6 +438,8 @@ static const struct eki_option table[] = {
      HELP("of steal=sws: publications of a rank of which tasks may be on their "
           "way, and attempts in vain after which a thief reads before it adds, "
           "0: it never does")},
+    {TEXT_ONLY(saves), SETTABLE, INTEGER(0, 1000000, "saves"),
+     HELP("saves of ek_save that a folder keeps, the newest; 0: 2")},
 };
 
 int eki_option_count(void)

@@ -222,7 +222,11 @@ struct eki_options {
     const char *dvs, *lifeline;
     _Alignas(8) int termination; /* enum eki_detector */
     _Alignas(8) const char *sws;
+    int64_t saves; /* 0: EKI_SAVES */
 };
+
+/* Saves that a folder keeps. */
+#define EKI_SAVES 2
 
 /* Nanoseconds of stall_ms; 0: never. */
 static inline uint64_t eki_stall_ns(const struct eki_options *options)

@@ -197,9 +197,8 @@ ek_status eki_collection_gather(ek_collection *tasks)
     return eki_inlets_gather(tasks);
 }
 
-static ek_status clear_seeds(ek_collection *tasks)
+void eki_collection_forget(ek_collection *tasks)
 {
-    EKI_TRY(eki_collection_check_idle(tasks, "ek_clear", ""));
     for (int here = 0; here < tasks->topology->workers_here; here++)
         eki_local_clear(&tasks->engine->workers[here]->local);
     eki_local_clear(&tasks->engine->pinned.local);
@@ -210,6 +209,12 @@ static ek_status clear_seeds(ek_collection *tasks)
     tasks->agreed.is_behind = false;
     if (tasks->state == EKI_STATE_RAN)
         tasks->state = EKI_STATE_READY;
+}
+
+static ek_status clear_seeds(ek_collection *tasks)
+{
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_clear", ""));
+    eki_collection_forget(tasks);
     return EK_OK;
 }
 

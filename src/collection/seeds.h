@@ -67,6 +67,8 @@ ek_status eki_collection_set_range(ek_collection *tasks, const char *call,
 /* Hand the seeds that other threads have added to the workers; no thread may
  * add meanwhile. */
 ek_status eki_collection_gather(ek_collection *tasks);
+/* Forget all tasks here, and that any have run. */
+void eki_collection_forget(ek_collection *tasks);
 
 /* An inlet whose seeds take the numbers FIRST ... LAST - 1. */
 void eki_inlet_open(struct eki_inlet *inlet, uint64_t first, uint64_t last,

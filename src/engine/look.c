@@ -29,7 +29,9 @@ static const char *const call_names[] = {
     [EKI_CALLED_TILES_NORM] = "ek_tiles_norm",
     [EKI_CALLED_REDUCE] = "ek_reduce",
     [EKI_CALLED_TILES_GATHER] = "ek_tiles_gather",
-    [EKI_CALLED_GATHER] = "ek_gather"};
+    [EKI_CALLED_GATHER] = "ek_gather",
+    [EKI_CALLED_SAVE] = "ek_save",
+    [EKI_CALLED_LOAD] = "ek_load"};
 
 /* What a sentence is made of. */
 struct part {

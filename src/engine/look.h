@@ -38,12 +38,15 @@ enum eki_called {
     EKI_CALLED_TILES_NORM,
     EKI_CALLED_REDUCE,
     EKI_CALLED_TILES_GATHER,
-    EKI_CALLED_GATHER
+    EKI_CALLED_GATHER,
+    EKI_CALLED_SAVE,
+    EKI_CALLED_LOAD
 };
 
 /* Whether no rank returns from a call before all are in it, and whoever waits
  * in it waits for a rank that has not come.  In calls that gather, ranks also
- * wait for the one that visits, or sorts, what has come. */
+ * wait for the one that visits, or sorts, what has come; in those of saves for
+ * one that writes or reads. */
 static inline bool eki_called_is_shared(enum eki_called called)
 {
     return called >= EKI_CALLED_SHARED_ALLOC &&

@@ -349,7 +349,7 @@ static void set_refuses_the_rest(void)
                           "stall_ms, report, order, poll_period_us, "
                           "balance_group, balance_ppm, hpdc12, status, dvs, "
                           "steal_batch, load_threshold, lifeline, "
-                          "termination";
+                          "termination, saves";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -505,6 +505,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"lifeline", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"termination", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"sws", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"saves", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},

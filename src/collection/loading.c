@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ek_load(): each rank reads its file, or on another number of ranks some of
+ * the files.  The collection is new: where a rank fails, all forget what they
+ * have read.
+ */
+#include "collection/saving.h"
+#include "printed/printed.h"
+
+#include <evenkeel_save.h>
+
+struct load {
+    struct eki_saving saving;
+    struct eki_save_manifest manifest;
+    int *functions; /* [manifest.functions] as they are registered here */
+    bool is_same;   /* ranks and workers: each task goes where it was */
+    int next_here;  /* else: who gets the next one */
+    struct eki_save_sums sums;        /* of the tasks that were read */
+    struct eki_save_numbers *numbers; /* of the file of this rank */
+};
+
+/* Whether this rank may load. */
+static ek_status check_load(const ek_collection *tasks)
+{
+    const char *lacks = eki_saving_lacks(tasks);
+    if (lacks)
+        return eki_error(EK_ERR_STATE,
+                         "ek_load: '%s' has %s, which saves cannot hold yet",
+                         tasks->settings.name, lacks);
+    return tasks->state == EKI_STATE_READY && tasks->iteration == 0 &&
+                   eki_collection_is_bare(tasks)
+               ? EK_OK
+               : eki_error(EK_ERR_STATE,
+                           "ek_load: '%s' has tasks, or has run some; allowed: "
+                           "a new collection",
+                           tasks->settings.name);
+}
+
+/* Which of the functions here is called NAME; -1: none. */
+static int find_function(const struct eki_engine *engine, const char *name)
+{
+    int f = engine->function_count - 1;
+    while (f >= 0 && strcmp(engine->functions[f].name, name) != 0)
+        f--;
+    return f;
+}
+
+static ek_status match_functions(struct load *load, const char *manifest)
+{
+    load->functions = eki_alloc((size_t)load->manifest.functions + 1,
+                                sizeof *load->functions);
+    if (!load->functions)
+        return eki_sealed_no_memory(manifest);
+    for (int f = 0; f < load->manifest.functions; f++) {
+        const char *name = load->manifest.list[f].name;
+        load->functions[f] = find_function(load->saving.tasks->engine, name);
+        if (load->functions[f] < 0)
+            return eki_error(EK_ERR_ARG,
+                             "ek_load: function '%s' of '%.500s' is not "
+                             "registered; allowed: all functions of the save, "
+                             "in any order",
+                             name, manifest);
+    }
+    return EK_OK;
+}
+
+static ek_status load_task(struct load *load, const struct eki_save_in *in,
+                           const struct eki_save_task *task)
+{
+    const struct eki_engine *engine = load->saving.tasks->engine;
+    int64_t most = engine->setup.payload_bytes;
+    int here = load->is_same ? task->here : load->next_here;
+    load->next_here = (here + 1) % engine->topology->workers_here;
+    if (task->head.bytes > most)
+        return eki_error(EK_ERR_ARG,
+                         "ek_load: payload of %d bytes in '%.500s'; allowed: 0 "
+                         "... %lld (option payload_bytes)",
+                         task->head.bytes, in->in.path, (long long)most);
+    struct eki_local *local = &engine->workers[here]->local;
+    struct eki_slot *slot = eki_local_add_seed(local);
+    if (!slot)
+        return eki_error(EK_ERR_NOMEM, "no memory for a task");
+    *slot = task->head;
+    slot->function = (uint16_t)load->functions[slot->function];
+    eki_copy_payload(slot, task->payload, slot->bytes);
+    local->has_hints |=
+        slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
+    local->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
+    return EK_OK;
+}
+
+static ek_status load_file(struct load *load, struct eki_save_in *in)
+{
+    struct eki_save_task task;
+    for (bool found = true; found;) {
+        EKI_TRY(eki_save_next(in, &task, &found));
+        if (found)
+            EKI_TRY(load_task(load, in, &task));
+    }
+    load->sums.tasks += in->sums.tasks;
+    load->sums.ids += in->sums.ids;
+    return EK_OK;
+}
+
+/* Open the file of PART. */
+static ek_status open_part(struct load *load, int part, struct eki_save_in *in,
+                           char name[EKI_SAVE_NAME])
+{
+    eki_free(load->numbers);
+    load->numbers = NULL;
+    eki_save_name(name, load->saving.folder, load->saving.number, part);
+    return eki_save_open(in, name, part, &load->manifest, &load->numbers);
+}
+
+/* Ranks with no STATUS find out whether they are as many, with as many workers,
+ * as in the save; collective. */
+static ek_status compare_ranks(struct load *load, ek_status status)
+{
+    const struct eki_topology *topology = load->saving.tasks->topology;
+    char name[EKI_SAVE_NAME];
+    struct eki_save_in in;
+    bool is_mine = false, is_all;
+    if (status == EK_OK && load->manifest.head.ranks == topology->size) {
+        status = open_part(load, topology->rank, &in, name);
+        is_mine =
+            status == EK_OK && in.head.workers_here == topology->workers_here;
+        if (status == EK_OK)
+            eki_save_close(&in);
+    }
+    status = eki_fabric_mpi_agree_on(load->saving.tasks->fabric, status,
+                                     is_mine, &is_all);
+    load->is_same = is_mine && is_all;
+    return status;
+}
+
+static ek_status load_files(struct load *load)
+{
+    const struct eki_topology *topology = load->saving.tasks->topology;
+    char name[EKI_SAVE_NAME];
+    struct eki_save_in in;
+    for (int part = topology->rank; part < load->manifest.head.ranks;
+         part += topology->size) {
+        EKI_TRY(open_part(load, part, &in, name));
+        ek_status status = load_file(load, &in);
+        eki_save_close(&in);
+        EKI_TRY(status);
+    }
+    return EK_OK;
+}
+
+/* What all ranks have read is what the manifest says; collective. */
+static ek_status compare_sums(struct load *load)
+{
+    const struct eki_saving *saving = &load->saving;
+    const struct eki_save_sums *sums = &load->manifest.sums;
+    struct eki_fabric *fabric = saving->tasks->fabric;
+    ek_status status = EK_OK;
+    EKI_TRY(eki_saving_sum(saving, &load->sums));
+    if (fabric->rank == 0 &&
+        (load->sums.tasks != sums->tasks || load->sums.ids != sums->ids))
+        status = eki_error(EK_ERR_FILE,
+                           "'%.500s/save-%lld.manifest' has %lld tasks, its "
+                           "files have %lld, or others",
+                           saving->folder, (long long)saving->number,
+                           (long long)sums->tasks, (long long)load->sums.tasks);
+    return eki_fabric_mpi_agree(fabric, status);
+}
+
+/* Tasks lie where they were: so do the numbers of those that come. */
+static void take_next_numbers(const struct load *load)
+{
+    ek_collection *tasks = load->saving.tasks;
+    const struct eki_save_head *head = &load->manifest.head;
+    const struct eki_save_numbers *numbers = load->numbers;
+    tasks->seeds.home.next_id = numbers->home;
+    tasks->seeds.home.next_worker = numbers->home_worker;
+    tasks->seeds.foreign.dealer.next_id = numbers->foreign;
+    tasks->seeds.foreign.dealer.next_worker = numbers->foreign_worker;
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        struct ek_worker *worker = tasks->engine->workers[here];
+        tasks->seeds.inlets[here].dealer.next_id = numbers->workers[here].inlet;
+        worker->local.next_id = worker->first_id =
+            numbers->workers[here].spawned;
+    }
+    tasks->restores.policy = tasks->restores.chosen = head->last;
+    tasks->restores.is_retained = head->is_retained;
+}
+
+/* Whoever has got a task is its home. */
+static void number_tasks(ek_collection *tasks)
+{
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        const struct ek_worker *worker = tasks->engine->workers[here];
+        const struct eki_local *local = &worker->local;
+        for (unsigned char *at = local->seed_base; at != local->seed_end;
+             at += local->slot_bytes) {
+            struct eki_slot *slot = (struct eki_slot *)at;
+            uint64_t n = (uint64_t)eki_slot_tasks(slot);
+            slot->id =
+                eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, n));
+        }
+    }
+    /* They are known by their old ids. */
+    tasks->engine->moves.arrived = 0;
+}
+
+/* Deal out evenly what was read; collective. */
+static ek_status deal_loaded(ek_collection *tasks)
+{
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    bool is_grouped =
+        eki_balance_wish_of(EK_RESTORE_AUTO, tasks->topology->workers,
+                            &tasks->settings.options)
+            .group > 0;
+    /* No task may travel whose home there is not. */
+    number_tasks(tasks);
+    EKI_TRY(eki_collection_restore(
+        tasks, is_grouped ? EK_RESTORE_HIERARCHICAL : EK_RESTORE_CENTRALIZED,
+        EK_OK, &whole));
+    number_tasks(tasks);
+    return EK_OK;
+}
+
+/* Ranks with no STATUS know the newest save, and its manifest; collective. */
+static ek_status find_save(struct load *load, ek_status status)
+{
+    struct eki_saving *saving = &load->saving;
+    struct eki_fabric *fabric = saving->tasks->fabric;
+    char name[EKI_SAVE_NAME];
+    EKI_TRY(eki_saving_agree(saving, status));
+    if (fabric->rank == 0) {
+        status = eki_save_newest(saving->folder, &saving->number);
+        if (status == EK_OK && saving->number == 0)
+            status = eki_error(EK_ERR_FILE,
+                               "ek_load: no save is in the folder '%.500s'",
+                               saving->folder);
+    }
+    EKI_TRY(eki_fabric_mpi_agree(fabric, status));
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, &saving->number,
+                                     sizeof saving->number, 0));
+    eki_save_name(name, saving->folder, saving->number, EKI_SAVE_MANIFEST);
+    status = eki_save_read_manifest(name, &load->manifest);
+    if (status == EK_OK)
+        status = match_functions(load, name);
+    return compare_ranks(load, status);
+}
+
+/* Collective; on failure some tasks may have been read. */
+static ek_status load_tasks(struct load *load)
+{
+    ek_collection *tasks = load->saving.tasks;
+    EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, load_files(load)));
+    EKI_TRY(compare_sums(load));
+    /* They are for tasks that were never measured. */
+    eki_hints_free(&tasks->parts.hints);
+    if (load->is_same)
+        take_next_numbers(load);
+    else
+        EKI_TRY(deal_loaded(tasks));
+    for (int f = 0; f < load->manifest.functions; f++) {
+        if (load->manifest.list[f].indices != 0)
+            eki_collection_note_indices(tasks, load->functions[f],
+                                        load->manifest.list[f].indices);
+    }
+    tasks->iteration = load->manifest.head.iteration;
+    return EK_OK;
+}
+
+static ek_status call_load(ek_collection *tasks, const char *folder,
+                           struct eki_caller caller)
+{
+    struct load load = {.saving = {tasks, caller.name, folder, 0}};
+    ek_status status;
+    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_LOAD, &status));
+    if (status == EK_OK)
+        status = check_load(tasks);
+    status = find_save(&load, status);
+    if (status == EK_OK) {
+        status = load_tasks(&load);
+        if (status != EK_OK)
+            eki_collection_forget(tasks);
+    }
+    eki_save_free_manifest(&load.manifest);
+    eki_free(load.functions);
+    eki_free(load.numbers);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
+    eki_collection_release();
+    return status;
+}
+
+ek_status ek_load(ek_collection *tasks, const char *folder)
+{
+    struct eki_caller caller = EKI_CALLER("ek_load");
+    return eki_collection_outcome(tasks, call_load(tasks, folder, caller));
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ek_save(): each rank writes its file, then rank 0 the manifest, and ranks
+ * agree between these steps.  Where one fails, rank 0 removes what has been
+ * written.
+ */
+#include "collection/saving.h"
+
+#include <evenkeel_save.h>
+#include <unistd.h>
+
+const char *eki_saving_lacks(const ek_collection *tasks)
+{
+    const struct eki_engine *engine = tasks->engine;
+    const struct eki_stores *stores =
+        eki_fabric_mpi_shelf(tasks->fabric)->stores;
+    if (tasks->callbacks)
+        return "functions with data";
+    for (int i = 0; stores && i < stores->room; i++) {
+        if (stores->stores[i])
+            return "tiles";
+    }
+    if (!eki_local_is_bare(&engine->pinned.local))
+        return "pinned tasks";
+    return engine->moves.count > 0 ? "tasks on their way by ek_hint.rank"
+                                   : NULL;
+}
+
+ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
+{
+    const ek_collection *tasks = saving->tasks;
+    char differ[100];
+    uint64_t same = tasks->agreed.functions ^ tasks->agreed.ranges;
+    if (status == EK_OK && !saving->folder)
+        status = eki_error(EK_ERR_ARG, "%s: folder is NULL", saving->call);
+    else if (status == EK_OK &&
+             (!*saving->folder || strlen(saving->folder) >= EKI_SAVE_PATH))
+        status =
+            eki_error(EK_ERR_ARG,
+                      "%s: the name of the folder has %zu characters; "
+                      "allowed: 1 ... %d",
+                      saving->call, strlen(saving->folder), EKI_SAVE_PATH - 1);
+    if (status == EK_OK)
+        same = eki_hash_text(eki_hash(same, (uint64_t)tasks->iteration),
+                             saving->folder) +
+               (uint64_t)tasks->state;
+    snprintf(differ, sizeof differ,
+             "%s: ranks differ in folder, functions or calls before",
+             saving->call);
+    return eki_collection_agree_on(tasks, status, same, differ);
+}
+
+ek_status eki_saving_sum(const struct eki_saving *saving,
+                         struct eki_save_sums *sums)
+{
+    /* In halves, of which no sum overflows. */
+    int64_t all[3] = {sums->tasks, (int64_t)(sums->ids >> 32),
+                      (int64_t)(sums->ids & UINT32_MAX)};
+    EKI_TRY(eki_fabric_mpi_sum(saving->tasks->fabric, all, 3));
+    sums->tasks = all[0];
+    sums->ids = ((uint64_t)all[1] << 32) + (uint64_t)all[2];
+    return EK_OK;
+}
+
+/* Whether this rank may save. */
+static ek_status check_save(const ek_collection *tasks)
+{
+    const struct eki_settings *settings = &tasks->settings;
+    const char *lacks = eki_saving_lacks(tasks);
+    if (tasks->state != EKI_STATE_READY && tasks->state != EKI_STATE_RAN)
+        return eki_error(EK_ERR_STATE, "ek_save: an iteration is open; "
+                                       "allowed: between iterations");
+    if (!lacks &&
+        (tasks->restores.policy == EK_RESTORE_AUTO ||
+         eki_schedule_at(&settings->restore, tasks->iteration,
+                         (int)settings->options.restore) == EK_RESTORE_AUTO))
+        lacks = "what restore=auto has learned";
+    if (!lacks)
+        return EK_OK;
+    return eki_error(EK_ERR_STATE,
+                     "ek_save: '%s' has %s, which saves cannot hold yet",
+                     settings->name, lacks);
+}
+
+/* All tasks become seeds of workers. */
+static ek_status settle_tasks(ek_collection *tasks)
+{
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    return tasks->state == EKI_STATE_RAN
+               ? eki_collection_restore(tasks, EK_RESTORE_DEFAULT, EK_OK,
+                                        &whole)
+               : eki_collection_gather(tasks);
+}
+
+/* Rank 0: which number the save gets; what a killed one has left goes. */
+static ek_status prepare_folder(struct eki_saving *saving)
+{
+    int64_t newest;
+    EKI_TRY(eki_save_make_folder(saving->folder));
+    EKI_TRY(eki_save_newest(saving->folder, &newest));
+    saving->number = newest + 1;
+    eki_save_remove(saving->folder, saving->number, INT64_MAX);
+    return EK_OK;
+}
+
+/* Ranks that are ready, by STATUS, know which save they write; collective. */
+static ek_status begin_save(struct eki_saving *saving, ek_status status,
+                            struct eki_save_head *head)
+{
+    const ek_collection *tasks = saving->tasks;
+    struct eki_fabric *fabric = tasks->fabric;
+    uint64_t told[2] = {0, 0};
+    if (status == EK_OK && fabric->rank == 0) {
+        status = prepare_folder(saving);
+        told[0] = (uint64_t)saving->number;
+        told[1] =
+            eki_splitmix(eki_clock_system_ns() ^ (uint64_t)getpid() << 40);
+    }
+    EKI_TRY(eki_fabric_mpi_agree(fabric, status));
+    EKI_TRY(eki_fabric_mpi_broadcast(fabric, told, sizeof told, 0));
+    saving->number = (int64_t)told[0];
+    *head =
+        (struct eki_save_head){.save = told[1],
+                               .iteration = tasks->iteration,
+                               .part = fabric->rank,
+                               .ranks = fabric->size,
+                               .workers = tasks->topology->workers,
+                               .workers_here = tasks->topology->workers_here,
+                               .last = tasks->restores.policy,
+                               .is_retained = tasks->restores.is_retained};
+    return EK_OK;
+}
+
+static ek_status write_next_numbers(const ek_collection *tasks,
+                                    struct eki_save_out *out)
+{
+    const struct eki_dealer *home = &tasks->seeds.home;
+    const struct eki_dealer *foreign = &tasks->seeds.foreign.dealer;
+    int workers = tasks->topology->workers_here;
+    struct eki_save_numbers *numbers = eki_alloc(
+        1, sizeof *numbers + (size_t)workers * sizeof *numbers->workers);
+    if (!numbers)
+        return eki_error(EK_ERR_NOMEM, "no memory for a save");
+    *numbers =
+        (struct eki_save_numbers){home->next_id, foreign->next_id,
+                                  home->next_worker, foreign->next_worker};
+    for (int here = 0; here < workers; here++)
+        numbers->workers[here] = (struct eki_save_worker){
+            tasks->seeds.inlets[here].dealer.next_id,
+            tasks->engine->workers[here]->local.next_id};
+    ek_status status = eki_save_numbers(out, numbers, workers);
+    eki_free(numbers);
+    return status;
+}
+
+static ek_status write_seeds(const ek_collection *tasks,
+                             struct eki_save_out *out)
+{
+    EKI_TRY(write_next_numbers(tasks, out));
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        const struct eki_local *local = &tasks->engine->workers[here]->local;
+        EKI_TRY(eki_save_slots(out, here, local->seed_base, local->seed_end,
+                               local->slot_bytes));
+    }
+    EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
+    return eki_save_finish(out, &out->sums);
+}
+
+static ek_status write_manifest(const ek_collection *tasks,
+                                struct eki_save_out *out,
+                                const struct eki_save_sums *sums)
+{
+    const struct eki_engine *engine = tasks->engine;
+    for (int f = 0; f < engine->function_count; f++)
+        EKI_TRY(eki_save_function(out, f, engine->functions[f].name,
+                                  engine->functions[f].indices));
+    return eki_save_finish(out, sums);
+}
+
+/* Write the file of the part that HEAD names; of a rank, SUMS become its own.
+ */
+static ek_status write_part(const struct eki_saving *saving,
+                            const struct eki_save_head *head,
+                            struct eki_save_sums *sums)
+{
+    bool is_manifest = head->part == EKI_SAVE_MANIFEST;
+    char name[EKI_SAVE_NAME + sizeof EKI_SAVE_NEW];
+    struct eki_save_out out;
+    eki_save_name(name, saving->folder, saving->number, head->part);
+    if (is_manifest)
+        strcat(name, EKI_SAVE_NEW);
+    ek_status status = eki_save_create(&out, name, head);
+    if (status == EK_OK)
+        status = is_manifest ? write_manifest(saving->tasks, &out, sums)
+                             : write_seeds(saving->tasks, &out);
+    if (!is_manifest)
+        *sums = out.sums;
+    eki_save_abandon(&out);
+    return status;
+}
+
+/* Collective. */
+static ek_status write_parts(const struct eki_saving *saving,
+                             struct eki_save_head *head)
+{
+    struct eki_fabric *fabric = saving->tasks->fabric;
+    struct eki_save_sums sums;
+    EKI_TRY(eki_fabric_mpi_agree(fabric, write_part(saving, head, &sums)));
+    EKI_TRY(eki_saving_sum(saving, &sums));
+    ek_status status = EK_OK;
+    if (fabric->rank == 0) {
+        head->part = EKI_SAVE_MANIFEST;
+        head->workers_here = 0;
+        status = write_part(saving, head, &sums);
+        if (status == EK_OK)
+            status = eki_save_place(saving->folder, saving->number);
+    }
+    return eki_fabric_mpi_agree(fabric, status);
+}
+
+static ek_status save_tasks(struct eki_saving *saving, ek_status status)
+{
+    ek_collection *tasks = saving->tasks;
+    struct eki_save_head head;
+    int64_t saves = tasks->settings.options.saves;
+    if (status == EK_OK)
+        status = check_save(tasks);
+    EKI_TRY(eki_saving_agree(saving, status));
+    EKI_TRY(begin_save(saving, settle_tasks(tasks), &head));
+    status = write_parts(saving, &head);
+    if (tasks->fabric->rank != 0)
+        return status;
+    if (status == EK_OK)
+        eki_save_remove(saving->folder, 0,
+                        saving->number - (saves > 0 ? saves : EKI_SAVES));
+    else
+        eki_save_remove(saving->folder, saving->number, saving->number);
+    return status;
+}
+
+static ek_status call_save(ek_collection *tasks, const char *folder,
+                           struct eki_caller caller)
+{
+    struct eki_saving saving = {tasks, caller.name, folder, 0};
+    ek_status status;
+    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_SAVE, &status));
+    status = save_tasks(&saving, status);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
+    eki_collection_release();
+    return status;
+}
+
+ek_status ek_save(ek_collection *tasks, const char *folder)
+{
+    struct eki_caller caller = EKI_CALLER("ek_save");
+    return eki_collection_outcome(tasks, call_save(tasks, folder, caller));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ek_save() and ek_load() have in common. */
+#ifndef EKI_COLLECTION_SAVING_H
+#define EKI_COLLECTION_SAVING_H
+
+#include "collection/seeds.h"
+#include "save/save.h"
+
+/* A save, as one rank writes or reads it. */
+struct eki_saving {
+    ek_collection *tasks;
+    const char *call; /* that does it */
+    const char *folder;
+    int64_t number; /* of the save in its folder */
+};
+
+/* Ranks with no STATUS of their own agree that all may save, or load, and that
+ * all mean the same; collective. */
+ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status);
+/* SUMS become those of all ranks; collective. */
+ek_status eki_saving_sum(const struct eki_saving *saving,
+                         struct eki_save_sums *sums);
+/* What there is that saves cannot hold; NULL: nothing. */
+const char *eki_saving_lacks(const ek_collection *tasks);
+
+#endif

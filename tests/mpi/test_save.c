@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Saves: the first three ranks save; any number of ranks load.  Every task is
+ * there once, as it was and, on as many ranks, where it was.  Whatever fails on
+ * a rank fails on all, and the save before stays.
+ *
+ *     test_save RANKS WORKERS
+ */
+#define _GNU_SOURCE
+#include "job.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <evenkeel_loop.h>
+#include <evenkeel_save.h>
+#include <evenkeel_spawn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum {
+    TASKS = 200,         /* of each rank that saves */
+    NUMBERS = 8 * TASKS, /* of those, and then of those that are kept */
+    INDICES = 1000,      /* one of ten remains */
+    PATH = 256,
+    HELD_MOST = 4 * NUMBERS
+};
+
+/* A task as a visitor sees it. */
+struct held {
+    uint64_t id;
+    int64_t number, count;
+    double duration_s, deviation;
+    int worker_id, home, is_index;
+};
+
+struct list {
+    int n;
+    struct held held[HELD_MOST];
+};
+
+static char folder[] = "/tmp/evenkeel-saves-XXXXXX", path[PATH];
+static MPI_Comm some; /* the ranks that save, or load */
+static bool is_in;    /* this one is among them */
+static struct list saved;
+static double duration_of[NUMBERS]; /* of the tasks that were saved */
+static _Atomic int ran[NUMBERS];
+static ek_function work, indices;
+static bool is_spawning;
+
+/* Of the library's calls of these here, the next N-th fails; visible to it. */
+static int syncs_to_failure, renames_to_failure;
+
+__attribute__((visibility("default"))) int fsync(int file)
+{
+    errno = EIO;
+    return --syncs_to_failure == 0 ? -1 : (int)syscall(SYS_fsync, file);
+}
+
+__attribute__((visibility("default"))) int rename(const char *from,
+                                                  const char *to)
+{
+    errno = EIO;
+    return --renames_to_failure == 0 ? -1
+                                     : renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+/* Files of this process may not grow, or may. */
+static void limit_files(bool is_limited)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = is_limited ? 0 : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* One of four tasks spawns one that is kept, while that is wanted. */
+static int work_task(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    int64_t number, child;
+    (void)context;
+    CHECK(bytes >= sizeof number);
+    memcpy(&number, payload, sizeof number);
+    ran[number]++;
+    ek_set_cost(worker, 1e-3 * (double)(1 + number % 7));
+    child = number + NUMBERS / 2;
+    if (is_spawning && number % 4 == 0 && number < NUMBERS / 2)
+        CHECK_OK(ek_spawn(worker, work, &child, sizeof child, EK_SPAWN_KEEP));
+    return 0;
+}
+
+static int index_task(ek_worker *worker, const void *payload, size_t bytes,
+                      void *context)
+{
+    int64_t index;
+    (void)bytes, (void)context;
+    memcpy(&index, payload, sizeof index);
+    if (index % 10 != 0)
+        ek_discard(worker);
+    return 0;
+}
+
+/* The first N ranks do what follows. */
+static void take_ranks(int n)
+{
+    is_in = job_rank < n;
+    MPI_Comm_split(MPI_COMM_WORLD, is_in, job_rank, &some);
+}
+
+static void leave_ranks(ek_collection **tasks)
+{
+    ek_destroy(tasks);
+    MPI_Comm_free(&some);
+}
+
+static ek_collection *make_over_some(ek_options options, bool is_reversed)
+{
+    ek_collection *tasks = NULL;
+    if (!is_in)
+        return NULL;
+    CHECK_OK(ek_create(some, &options, &tasks));
+    if (is_reversed)
+        indices = job_register(tasks, "indices", index_task, NULL);
+    work = job_register(tasks, "work", work_task, NULL);
+    if (!is_reversed)
+        indices = job_register(tasks, "indices", index_task, NULL);
+    return tasks;
+}
+
+static bool see(const ek_task *task, void *context)
+{
+    struct list *list = context;
+    struct held held = {.id = task->id,
+                        .count = task->count,
+                        .duration_s = task->duration_s,
+                        .deviation = task->deviation,
+                        .worker_id = task->worker_id,
+                        .home = task->home,
+                        .is_index = task->function == indices};
+    memcpy(&held.number, task->payload, sizeof held.number);
+    if (isnan(held.duration_s))
+        held.duration_s = -1;
+    if (list->n < HELD_MOST)
+        list->held[list->n++] = held;
+    return true;
+}
+
+static void list_tasks(ek_collection *tasks, struct list *list)
+{
+    list->n = 0;
+    if (tasks)
+        CHECK_OK(ek_visit_tasks(tasks, see, list));
+}
+
+/* Seeds of one rank more than others, a range, kept tasks, an index that has
+ * run and ones that have not. */
+static ek_collection *make_some_tasks(ek_options options)
+{
+    ek_collection *tasks = make_over_some(options, false);
+    memset(ran, 0, sizeof ran);
+    for (int i = 0; tasks && i < TASKS; i++) {
+        unsigned char payload[40] = {0};
+        int64_t number = job_rank * TASKS + i;
+        memcpy(payload, &number, sizeof number);
+        payload[39] = (unsigned char)number;
+        CHECK_OK(ek_add_task(tasks, work, payload, 8 + (size_t)i % 33, NULL));
+    }
+    if (tasks)
+        CHECK_OK(ek_set_range(tasks, indices, INDICES));
+    for (int i = 0; tasks && i < 3; i++) {
+        is_spawning = i == 0;
+        CHECK_OK(ek_process(tasks, NULL));
+    }
+    /* What comes after an iteration is held, too. */
+    if (tasks)
+        CHECK_OK(ek_set_range(tasks, indices, 2 * INDICES));
+    return tasks;
+}
+
+static void note_saved(ek_collection *tasks)
+{
+    list_tasks(tasks, &saved);
+    memset(duration_of, 0, sizeof duration_of);
+    for (int i = 0; i < saved.n; i++) {
+        if (!saved.held[i].is_index)
+            duration_of[saved.held[i].number] = saved.held[i].duration_s;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, duration_of, NUMBERS, MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+}
+
+/* The tasks here are those of the list, in its order. */
+static void check_same(const struct list *list)
+{
+    CHECK_EQ_INT(list->n, saved.n);
+    for (int i = 0; i < list->n && i < saved.n; i++)
+        CHECK(memcmp(&list->held[i], &saved.held[i], sizeof saved.held[i]) ==
+              0);
+}
+
+/* Each task is there once, with its duration; and where it may be. */
+static void check_all(const struct list *list, int workers, bool is_dealt)
+{
+    int times[NUMBERS] = {0}, of_index[2 * INDICES] = {0};
+    double loads[64] = {0}, largest = 0, sum = 0;
+    for (int i = 0; i < list->n; i++) {
+        const struct held *held = &list->held[i];
+        for (int64_t k = 0; held->is_index && k < held->count; k++)
+            of_index[held->number + k]++;
+        CHECK_EQ_INT(held->home, held->id >> 40 < 64
+                                     ? (int)(held->id >> 40) / job_workers
+                                     : -1);
+        if (held->is_index)
+            continue;
+        times[held->number]++;
+        CHECK_NEAR(held->duration_s, duration_of[held->number], 0);
+        loads[held->worker_id] += held->duration_s;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, times, NUMBERS, MPI_INT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, of_index, 2 * INDICES, MPI_INT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, loads, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int number = 0; number < NUMBERS; number++)
+        CHECK_EQ_INT(times[number], duration_of[number] > 0);
+    for (int i = 0; i < 2 * INDICES; i++)
+        CHECK_EQ_INT(of_index[i], i >= INDICES || i % 10 == 0);
+    for (int worker = 0; worker < workers; worker++) {
+        largest = fmax(largest, loads[worker]);
+        sum += loads[worker];
+    }
+    CHECK(!is_dealt || largest < 1.03 * sum / workers);
+}
+
+/* What runs next is that; and numbers of what comes are nobody else's. */
+static void check_goes_on(ek_collection *tasks, int64_t iteration)
+{
+    static struct list list;
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    int64_t number = NUMBERS - 1 - job_rank;
+    int times[NUMBERS];
+    memset(ran, 0, sizeof ran);
+    if (tasks) {
+        CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, NULL));
+        CHECK_OK(ek_process(tasks, &report));
+        CHECK_EQ_INT(job_count(tasks, "iteration"), iteration);
+        /* The indices that there are count, those of before do not. */
+        CHECK_OK(ek_set_range(tasks, indices, 2 * INDICES));
+        CHECK_OK(ek_process(tasks, &report));
+        CHECK_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
+    }
+    for (int i = 0; i < NUMBERS; i++)
+        times[i] = atomic_load(&ran[i]);
+    MPI_Allreduce(MPI_IN_PLACE, times, NUMBERS, MPI_INT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    for (int i = 0; i < NUMBERS; i++) {
+        if (duration_of[i] > 0)
+            CHECK_EQ_INT(times[i], 2);
+    }
+    list_tasks(tasks, &list);
+    for (int i = 0; i < list.n; i++) {
+        CHECK_EQ_INT(list.held[i].home, job_rank);
+        for (int k = 0; k < i; k++)
+            CHECK(list.held[i].id != list.held[k].id);
+    }
+}
+
+static int savers(void)
+{
+    return job_size < 3 ? job_size : 3;
+}
+
+static ek_status save_some(ek_collection *tasks, const char *where)
+{
+    return is_in ? ek_save(tasks, where) : EK_OK;
+}
+
+static ek_status load_some(ek_collection *tasks, const char *where)
+{
+    return is_in ? ek_load(tasks, where) : EK_OK;
+}
+
+/* Save tasks in the folder NAME below that of the test. */
+static void save_to(const char *name, ek_options options)
+{
+    snprintf(path, PATH, "%s/%s", folder, name);
+    take_ranks(savers());
+    ek_collection *tasks = make_some_tasks(options);
+    JOB_OK(save_some(tasks, path));
+    note_saved(tasks);
+    leave_ranks(&tasks);
+}
+
+static void load_on(int ranks, int64_t iteration)
+{
+    static struct list list;
+    take_ranks(ranks);
+    ek_collection *tasks = make_over_some(job_options(), true);
+    JOB_OK(load_some(tasks, path));
+    list_tasks(tasks, &list);
+    if (ranks == savers())
+        check_same(&list);
+    check_all(&list, ranks * job_workers, ranks != savers());
+    check_goes_on(tasks, iteration);
+    leave_ranks(&tasks);
+}
+
+static void tasks_are_loaded_on_any_number_of_ranks(void)
+{
+    ek_options options = job_options();
+    options.restore = EK_RESTORE_CENTRALIZED;
+    save_to("any", options);
+    for (int ranks = 1; ranks <= job_size; ranks++)
+        load_on(ranks, 3);
+}
+
+static void what_a_counter_dealt_is_loaded(void)
+{
+    ek_options options = job_options();
+    options.steal = EK_STEAL_COUNTER;
+    options.restore = EK_RESTORE_CENTRALIZED;
+    save_to("counter", options);
+    load_on(savers(), 3);
+}
+
+/* Files of the folder. */
+static int count_files(void)
+{
+    DIR *open = opendir(path);
+    int n = 0;
+    for (const struct dirent *entry; open && (entry = readdir(open));)
+        n += entry->d_name[0] != '.';
+    if (open)
+        closedir(open);
+    return n;
+}
+
+/* This must fail on all ranks that are in it, and say PART. */
+#define FAILS(call, status, part)                      \
+    do {                                               \
+        JOB_STATUS(is_in ? (call) : (status), status); \
+        if (is_in)                                     \
+            CHECK_HAS_TEXT(ek_error_message(), part);  \
+        MPI_Barrier(MPI_COMM_WORLD);                   \
+    } while (0)
+
+/* A save fails by the N-th call on RANK; the one before is as it was, and so
+ * are the tasks. */
+static void check_failure(ek_collection *tasks, int rank, int syncs,
+                          int renames, bool is_limited)
+{
+    static struct list before, after;
+    list_tasks(tasks, &before);
+    if (job_rank == rank) {
+        syncs_to_failure = syncs;
+        renames_to_failure = renames;
+        limit_files(is_limited);
+    }
+    FAILS(ek_save(tasks, path), EK_ERR_FILE, path);
+    syncs_to_failure = renames_to_failure = 0;
+    limit_files(false);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ_INT(count_files(), savers() + 1);
+    list_tasks(tasks, &after);
+    CHECK_EQ_INT(after.n, before.n);
+    CHECK(memcmp(after.held, before.held,
+                 (size_t)before.n * sizeof *before.held) == 0);
+}
+
+static void a_save_that_fails_leaves_the_one_before(void)
+{
+    int64_t number = 1;
+    snprintf(path, PATH, "%s/fails", folder);
+    take_ranks(savers());
+    ek_collection *tasks = make_some_tasks(job_options());
+    JOB_OK(save_some(tasks, path));
+    note_saved(tasks);
+    if (is_in)
+        CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, NULL));
+    /* Of rank 0: of its file, the manifest, the folder before and after. */
+    for (int syncs = 1; syncs <= 4; syncs++)
+        check_failure(tasks, 0, syncs, 0, false);
+    check_failure(tasks, 0, 0, 1, false);
+    check_failure(tasks, 0, 0, 0, true);
+    check_failure(tasks, savers() - 1, 1, 0, false);
+    check_failure(tasks, savers() - 1, 0, 0, true);
+    leave_ranks(&tasks);
+    load_on(savers(), 3);
+}
+
+static void old_saves_go(void)
+{
+    struct stat status;
+    char name[2 * PATH];
+    snprintf(path, PATH, "%s/old", folder);
+    take_ranks(savers());
+    ek_collection *tasks = make_over_some(job_options(), false);
+    for (int i = 1; i <= 4; i++) {
+        if (i == 4 && is_in)
+            CHECK_OK(ek_set_option(tasks, "saves", "1"));
+        JOB_OK(save_some(tasks, path));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_EQ_INT(count_files(),
+                     (i == 2 || i == 3 ? 2 : 1) * (savers() + 1));
+        snprintf(name, sizeof name, "%s/save-%d.manifest", path, i);
+        CHECK_EQ_INT(stat(name, &status), 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    leave_ranks(&tasks);
+}
+
+static void what_cannot_be_saved_is_refused(void)
+{
+    int64_t number = 0;
+    ek_hint hint = EK_HINT_INIT;
+    ek_options options = job_options();
+    snprintf(path, PATH, "%s/refused", folder);
+    take_ranks(job_size);
+    ek_collection *tasks = make_over_some(options, false);
+    FAILS(ek_save(tasks, job_rank == 0 ? NULL : path), EK_ERR_ARG, "NULL");
+    if (job_size > 1)
+        FAILS(ek_save(tasks, job_rank == 0 ? "/tmp/a" : path), EK_ERR_ARG,
+              "ranks differ");
+    FAILS(ek_save(tasks, "/nowhere/at/all"), EK_ERR_FILE, "/nowhere/at/all");
+    hint.pinned = job_rank == 0;
+    CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, &hint));
+    FAILS(ek_save(tasks, path), EK_ERR_STATE, "pinned tasks");
+    CHECK_OK(ek_clear(tasks));
+    hint = (ek_hint)EK_HINT_INIT;
+    hint.rank = job_size - 1;
+    CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, &hint));
+    if (job_size > 1)
+        FAILS(ek_save(tasks, path), EK_ERR_STATE, "ek_hint.rank");
+    CHECK_OK(ek_set_option(tasks, "restore", "auto"));
+    CHECK_OK(ek_clear(tasks));
+    FAILS(ek_save(tasks, path), EK_ERR_STATE, "restore=auto");
+    FAILS(ek_load(tasks, folder), EK_ERR_FILE, "no save");
+    leave_ranks(&tasks);
+}
+
+static ek_collection *make_without(const char *name, int64_t payload_bytes)
+{
+    ek_collection *tasks = NULL;
+    ek_options options = job_options();
+    options.payload_bytes = payload_bytes;
+    take_ranks(savers());
+    if (is_in) {
+        CHECK_OK(ek_create(some, &options, &tasks));
+        job_register(tasks, name, work_task, NULL);
+        job_register(tasks, "work", work_task, NULL);
+    }
+    return tasks;
+}
+
+/* What is in a file of the last save becomes something else; rank 0 does it. */
+static void damage(const char *file, const char *to, off_t at)
+{
+    char name[2 * PATH], other[2 * PATH];
+    snprintf(name, sizeof name, "%s/%s", path, file);
+    snprintf(other, sizeof other, "%s/%s", path, to ? to : "");
+    int open_file = to ? -1 : open(name, O_WRONLY);
+    if (to)
+        CHECK_EQ_INT(renameat(AT_FDCWD, name, AT_FDCWD, other), 0);
+    else
+        CHECK_EQ_INT(pwrite(open_file, "damage", 6, at), 6);
+    if (!to)
+        close(open_file);
+}
+
+static void what_cannot_be_loaded_is_refused(void)
+{
+    char last[64], *const name = last;
+    save_to("bad", job_options());
+    ek_collection *tasks = make_without("something", 48);
+    FAILS(ek_load(tasks, path), EK_ERR_ARG, "'indices'");
+    leave_ranks(&tasks);
+    tasks = make_without("indices", 24);
+    FAILS(ek_load(tasks, path), EK_ERR_ARG, "payload_bytes");
+    leave_ranks(&tasks);
+    tasks = make_without("indices", 48);
+    JOB_OK(load_some(tasks, path));
+    FAILS(ek_load(tasks, path), EK_ERR_STATE, "a new collection");
+    leave_ranks(&tasks);
+    snprintf(last, sizeof last, "save-1.rank-%d", savers() - 1);
+    for (int i = 0; i < 3; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (job_rank == 0 && i < 2)
+            damage(name, i == 0 ? NULL : "gone", 300);
+        if (job_rank == 0 && i == 2)
+            damage("save-1.manifest", NULL, 60);
+        MPI_Barrier(MPI_COMM_WORLD);
+        tasks = make_without("indices", 48);
+        FAILS(ek_load(tasks, path), EK_ERR_FILE,
+              i == 2 ? "save-1.manifest" : name);
+        /* It is as new as before. */
+        static struct list list;
+        list_tasks(tasks, &list);
+        CHECK_EQ_INT(list.n, 0);
+        snprintf(path, PATH, "%s/any", folder);
+        JOB_OK(load_some(tasks, path));
+        snprintf(path, PATH, "%s/bad", folder);
+        leave_ranks(&tasks);
+    }
+}
+
+static void remove_folder(void)
+{
+    char command[PATH];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (job_rank == 0)
+        CHECK_EQ_INT(system(command), 0);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
+    if (job_rank == 0)
+        CHECK(mkdtemp(folder) != NULL);
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    JOB_RUN(tasks_are_loaded_on_any_number_of_ranks);
+    JOB_RUN(what_a_counter_dealt_is_loaded);
+    JOB_RUN(a_save_that_fails_leaves_the_one_before);
+    JOB_RUN(old_saves_go);
+    JOB_RUN(what_cannot_be_saved_is_refused);
+    JOB_RUN(what_cannot_be_loaded_is_refused);
+    remove_folder();
+    return job_result();
+}
