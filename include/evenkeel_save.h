@@ -21,7 +21,8 @@ extern "C" {
  *
  * A save has payloads, durations, where each task starts, homes, names of
  * functions, indices of ek_set_range() and the number of the next iteration.
- * It has no data of the program, no options and no results of ek_set_result().
+ * It has no data of the program, no options, no results of ek_set_result(), and
+ * not what EK_RESTORE_AUTO has learned.
  * Tasks that were not restored since the last iteration are restored first, by
  * options.restore.
  *
@@ -31,8 +32,8 @@ extern "C" {
  *                    A folder is for one collection.
  * @retval EK_ERR_ARG    @p folder is NULL, too long, or differs between ranks.
  * @retval EK_ERR_STATE  An iteration is open; or there is what saves cannot
- *                       hold yet: pinned tasks, tasks on their way by
- *                       ek_hint.rank, functions with data, tiles, restore=auto.
+ *                       hold yet: functions with data, tiles, tasks on their
+ *                       way by ek_hint.rank.
  * @retval EK_ERR_FILE   A file cannot be written; the saves before stay.
  * @retval As ek_restore(), which may come first.
  * Call:    Collective; synchronizing.
@@ -47,12 +48,13 @@ EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
  * The functions of the save must be registered, in any order.  On as many ranks
  * with as many workers each task starts where it would have, with its id.  Else
  * tasks are dealt out evenly by their durations, and whoever gets one becomes
- * its home.
+ * its home; pinned tasks need as many ranks, and stay on theirs.
  * @param[in] tasks   Without tasks, and without an iteration so far.
  * @param[in] folder  As in ek_save().
- * @retval EK_ERR_ARG    As in ek_save(); a function is not registered, or
- *                       payload_bytes is too small.
- * @retval EK_ERR_STATE  The collection is not new, or has functions with data.
+ * @retval EK_ERR_ARG    As in ek_save(); a function is not registered,
+ *                       payload_bytes is too small, or pinned tasks need
+ *                       another number of ranks.
+ * @retval EK_ERR_STATE  The collection is not new; or as in ek_save().
  * @retval EK_ERR_FILE   There is no save, or a file is missing, damaged or of
  *                       another save.
  * Call:    Collective; synchronizing.

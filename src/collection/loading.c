@@ -22,18 +22,13 @@ struct load {
 /* Whether this rank may load. */
 static ek_status check_load(const ek_collection *tasks)
 {
-    const char *lacks = eki_saving_lacks(tasks);
-    if (lacks)
-        return eki_error(EK_ERR_STATE,
-                         "ek_load: '%s' has %s, which saves cannot hold yet",
-                         tasks->settings.name, lacks);
-    return tasks->state == EKI_STATE_READY && tasks->iteration == 0 &&
-                   eki_collection_is_bare(tasks)
-               ? EK_OK
-               : eki_error(EK_ERR_STATE,
-                           "ek_load: '%s' has tasks, or has run some; allowed: "
-                           "a new collection",
-                           tasks->settings.name);
+    EKI_TRY(eki_saving_check(tasks, "ek_load"));
+    if (tasks->iteration == 0 && eki_collection_is_bare(tasks))
+        return EK_OK;
+    return eki_error(EK_ERR_STATE,
+                     "ek_load: '%s' has tasks, or has run some; allowed: a new "
+                     "collection",
+                     tasks->settings.name);
 }
 
 /* Which of the functions here is called NAME; -1: none. */
@@ -64,20 +59,39 @@ static ek_status match_functions(struct load *load, const char *manifest)
     return EK_OK;
 }
 
-static ek_status load_task(struct load *load, const struct eki_save_in *in,
-                           const struct eki_save_task *task)
+/* Whether this collection may hold the task. */
+static ek_status check_task(const struct load *load,
+                            const struct eki_save_in *in,
+                            const struct eki_save_task *task)
 {
     const struct eki_engine *engine = load->saving.tasks->engine;
     int64_t most = engine->setup.payload_bytes;
-    int here = load->is_same ? task->here : load->next_here;
-    load->next_here = (here + 1) % engine->topology->workers_here;
     if (task->head.bytes > most)
         return eki_error(EK_ERR_ARG,
                          "ek_load: payload of %d bytes in '%.500s'; allowed: 0 "
                          "... %lld (option payload_bytes)",
                          task->head.bytes, in->in.path, (long long)most);
-    struct eki_local *local = &engine->workers[here]->local;
-    struct eki_slot *slot = eki_local_add_seed(local);
+    if (task->here == in->head.workers_here &&
+        in->head.ranks != engine->topology->size)
+        return eki_error(EK_ERR_ARG,
+                         "ek_load: '%.500s' has tasks that are pinned to one "
+                         "of %d ranks; here are %d; allowed: as many",
+                         in->in.path, in->head.ranks, engine->topology->size);
+    return EK_OK;
+}
+
+static ek_status load_task(struct load *load, const struct eki_save_in *in,
+                           const struct eki_save_task *task)
+{
+    struct eki_engine *engine = load->saving.tasks->engine;
+    bool is_pinned = task->here == in->head.workers_here;
+    int here = load->is_same && !is_pinned ? task->here : load->next_here;
+    struct eki_local *local =
+        is_pinned ? &engine->pinned.local : &engine->workers[here]->local;
+    EKI_TRY(check_task(load, in, task));
+    load->next_here = (here + 1) % engine->topology->workers_here;
+    struct eki_slot *slot =
+        is_pinned ? eki_pinned_new(&engine->pinned) : eki_local_add_seed(local);
     if (!slot)
         return eki_error(EK_ERR_NOMEM, "no memory for a task");
     *slot = task->head;
@@ -186,22 +200,28 @@ static void take_next_numbers(const struct load *load)
     tasks->restores.is_retained = head->is_retained;
 }
 
+static void number_seeds(struct eki_dealer *dealer,
+                         const struct eki_local *local, int home)
+{
+    for (unsigned char *at = local->seed_base; at != local->seed_end;
+         at += local->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)at;
+        slot->id = eki_id(
+            home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
+    }
+}
+
 /* Whoever has got a task is its home. */
 static void number_tasks(ek_collection *tasks)
 {
-    for (int here = 0; here < tasks->topology->workers_here; here++) {
-        const struct ek_worker *worker = tasks->engine->workers[here];
-        const struct eki_local *local = &worker->local;
-        for (unsigned char *at = local->seed_base; at != local->seed_end;
-             at += local->slot_bytes) {
-            struct eki_slot *slot = (struct eki_slot *)at;
-            uint64_t n = (uint64_t)eki_slot_tasks(slot);
-            slot->id =
-                eki_id(worker->id, eki_dealer_take(&tasks->seeds.home, n));
-        }
-    }
+    struct eki_engine *engine = tasks->engine;
+    struct eki_dealer *dealer = &tasks->seeds.home;
+    for (int here = 0; here < tasks->topology->workers_here; here++)
+        number_seeds(dealer, &engine->workers[here]->local,
+                     engine->workers[here]->id);
+    number_seeds(dealer, &engine->pinned.local, engine->workers[0]->id);
     /* They are known by their old ids. */
-    tasks->engine->moves.arrived = 0;
+    engine->moves.arrived = 0;
 }
 
 /* Deal out evenly what was read; collective. */
@@ -263,6 +283,11 @@ static ek_status load_tasks(struct load *load)
                                         load->manifest.list[f].indices);
     }
     tasks->iteration = load->manifest.head.iteration;
+    if (load->manifest.head.last == EK_RESTORE_AUTO && tasks->fabric->rank == 0)
+        eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
+                "ek_load: '%s' has its tasks; what restore=auto had learned is "
+                "learned anew",
+                tasks->settings.name);
     return EK_OK;
 }
 

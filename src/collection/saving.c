@@ -9,9 +9,9 @@
 #include <evenkeel_save.h>
 #include <unistd.h>
 
-const char *eki_saving_lacks(const ek_collection *tasks)
+/* What there is that saves cannot hold; NULL: nothing. */
+static const char *find_unsaved(const ek_collection *tasks)
 {
-    const struct eki_engine *engine = tasks->engine;
     const struct eki_stores *stores =
         eki_fabric_mpi_shelf(tasks->fabric)->stores;
     if (tasks->callbacks)
@@ -20,10 +20,22 @@ const char *eki_saving_lacks(const ek_collection *tasks)
         if (stores->stores[i])
             return "tiles";
     }
-    if (!eki_local_is_bare(&engine->pinned.local))
-        return "pinned tasks";
-    return engine->moves.count > 0 ? "tasks on their way by ek_hint.rank"
-                                   : NULL;
+    return tasks->engine->moves.count > 0 ? "tasks on their way by ek_hint.rank"
+                                          : NULL;
+}
+
+ek_status eki_saving_check(const ek_collection *tasks, const char *call)
+{
+    const char *unsaved = find_unsaved(tasks);
+    if (tasks->state != EKI_STATE_READY && tasks->state != EKI_STATE_RAN)
+        return eki_error(EK_ERR_STATE,
+                         "%s: an iteration is open; allowed: between "
+                         "iterations",
+                         call);
+    return unsaved ? eki_error(EK_ERR_STATE,
+                               "%s: '%s' has %s, which saves cannot hold yet",
+                               call, tasks->settings.name, unsaved)
+                   : EK_OK;
 }
 
 ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
@@ -60,26 +72,6 @@ ek_status eki_saving_sum(const struct eki_saving *saving,
     sums->tasks = all[0];
     sums->ids = ((uint64_t)all[1] << 32) + (uint64_t)all[2];
     return EK_OK;
-}
-
-/* Whether this rank may save. */
-static ek_status check_save(const ek_collection *tasks)
-{
-    const struct eki_settings *settings = &tasks->settings;
-    const char *lacks = eki_saving_lacks(tasks);
-    if (tasks->state != EKI_STATE_READY && tasks->state != EKI_STATE_RAN)
-        return eki_error(EK_ERR_STATE, "ek_save: an iteration is open; "
-                                       "allowed: between iterations");
-    if (!lacks &&
-        (tasks->restores.policy == EK_RESTORE_AUTO ||
-         eki_schedule_at(&settings->restore, tasks->iteration,
-                         (int)settings->options.restore) == EK_RESTORE_AUTO))
-        lacks = "what restore=auto has learned";
-    if (!lacks)
-        return EK_OK;
-    return eki_error(EK_ERR_STATE,
-                     "ek_save: '%s' has %s, which saves cannot hold yet",
-                     settings->name, lacks);
 }
 
 /* All tasks become seeds of workers. */
@@ -153,15 +145,21 @@ static ek_status write_next_numbers(const ek_collection *tasks,
     return status;
 }
 
+static ek_status write_local(struct eki_save_out *out, int here,
+                             const struct eki_local *local)
+{
+    return eki_save_slots(out, here, local->seed_base, local->seed_end,
+                          local->slot_bytes);
+}
+
 static ek_status write_seeds(const ek_collection *tasks,
                              struct eki_save_out *out)
 {
+    int workers = tasks->topology->workers_here;
     EKI_TRY(write_next_numbers(tasks, out));
-    for (int here = 0; here < tasks->topology->workers_here; here++) {
-        const struct eki_local *local = &tasks->engine->workers[here]->local;
-        EKI_TRY(eki_save_slots(out, here, local->seed_base, local->seed_end,
-                               local->slot_bytes));
-    }
+    for (int here = 0; here < workers; here++)
+        EKI_TRY(write_local(out, here, &tasks->engine->workers[here]->local));
+    EKI_TRY(write_local(out, workers, &tasks->engine->pinned.local));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
     return eki_save_finish(out, &out->sums);
 }
@@ -224,7 +222,7 @@ static ek_status save_tasks(struct eki_saving *saving, ek_status status)
     struct eki_save_head head;
     int64_t saves = tasks->settings.options.saves;
     if (status == EK_OK)
-        status = check_save(tasks);
+        status = eki_saving_check(tasks, saving->call);
     EKI_TRY(eki_saving_agree(saving, status));
     EKI_TRY(begin_save(saving, settle_tasks(tasks), &head));
     status = write_parts(saving, &head);

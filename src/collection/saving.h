@@ -20,7 +20,7 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status);
 /* SUMS become those of all ranks; collective. */
 ek_status eki_saving_sum(const struct eki_saving *saving,
                          struct eki_save_sums *sums);
-/* What there is that saves cannot hold; NULL: nothing. */
-const char *eki_saving_lacks(const ek_collection *tasks);
+/* Whether CALL comes between iterations, and saves can hold what there is. */
+ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
 #endif

@@ -68,7 +68,8 @@ ek_status eki_save_function(struct eki_save_out *out, int number,
 /* Of a rank, before its tasks. */
 ek_status eki_save_numbers(struct eki_save_out *out,
                            const struct eki_save_numbers *numbers, int workers);
-/* Seeds of worker HERE, in SLOTS of so many bytes, up to END. */
+/* Seeds of worker HERE, of which there is one more, that has what is pinned to
+ * the rank; in SLOTS of so many bytes, up to END. */
 ek_status eki_save_slots(struct eki_save_out *out, int here,
                          const unsigned char *slots, const unsigned char *end,
                          uint32_t slot_bytes);
@@ -83,7 +84,7 @@ void eki_save_abandon(struct eki_save_out *out);
 struct eki_save_task {
     struct eki_slot head;
     const unsigned char *payload; /* until the next one */
-    int here;                     /* number in its rank of who held it */
+    int here; /* number in its rank of who held it; workers_here: pinned */
 };
 
 /* A file that is read, and how far. */

@@ -33,7 +33,7 @@ struct held {
     uint64_t id;
     int64_t number, count;
     double duration_s, deviation;
-    int worker_id, home, is_index;
+    int worker_id, home, is_index, is_pinned;
 };
 
 struct list {
@@ -48,7 +48,7 @@ static struct list saved;
 static double duration_of[NUMBERS]; /* of the tasks that were saved */
 static _Atomic int ran[NUMBERS];
 static ek_function work, indices;
-static bool is_spawning;
+static bool is_spawning, is_loaded;
 
 /* Of the library's calls of these here, the next N-th fails; visible to it. */
 static int syncs_to_failure, renames_to_failure;
@@ -98,6 +98,8 @@ static int index_task(ek_worker *worker, const void *payload, size_t bytes,
     int64_t index;
     (void)bytes, (void)context;
     memcpy(&index, payload, sizeof index);
+    /* What is gone stays so. */
+    CHECK(!is_loaded || index >= INDICES || index % 10 == 0);
     if (index % 10 != 0)
         ek_discard(worker);
     return 0;
@@ -139,7 +141,8 @@ static bool see(const ek_task *task, void *context)
                         .deviation = task->deviation,
                         .worker_id = task->worker_id,
                         .home = task->home,
-                        .is_index = task->function == indices};
+                        .is_index = task->function == indices,
+                        .is_pinned = task->is_pinned};
     memcpy(&held.number, task->payload, sizeof held.number);
     if (isnan(held.duration_s))
         held.duration_s = -1;
@@ -201,71 +204,96 @@ static void check_same(const struct list *list)
               0);
 }
 
-/* Each task is there once, with its duration; and where it may be. */
-static void check_all(const struct list *list, int workers, bool is_dealt)
+/* Each task is there once, with its duration. */
+static void check_tasks(const struct list *list)
 {
-    int times[NUMBERS] = {0}, of_index[2 * INDICES] = {0};
-    double loads[64] = {0}, largest = 0, sum = 0;
+    int times[NUMBERS] = {0};
     for (int i = 0; i < list->n; i++) {
         const struct held *held = &list->held[i];
-        for (int64_t k = 0; held->is_index && k < held->count; k++)
-            of_index[held->number + k]++;
-        CHECK_EQ_INT(held->home, held->id >> 40 < 64
-                                     ? (int)(held->id >> 40) / job_workers
-                                     : -1);
         if (held->is_index)
             continue;
         times[held->number]++;
         CHECK_NEAR(held->duration_s, duration_of[held->number], 0);
-        loads[held->worker_id] += held->duration_s;
     }
     MPI_Allreduce(MPI_IN_PLACE, times, NUMBERS, MPI_INT, MPI_SUM,
                   MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, of_index, 2 * INDICES, MPI_INT, MPI_SUM,
-                  MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, loads, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int number = 0; number < NUMBERS; number++)
         CHECK_EQ_INT(times[number], duration_of[number] > 0);
+}
+
+/* The indices that remained, and those that were added after that. */
+static void check_indices(const struct list *list)
+{
+    int times[2 * INDICES] = {0};
+    for (int i = 0; i < list->n; i++) {
+        const struct held *held = &list->held[i];
+        for (int64_t k = 0; held->is_index && k < held->count; k++)
+            times[held->number + k]++;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, times, 2 * INDICES, MPI_INT, MPI_SUM,
+                  MPI_COMM_WORLD);
     for (int i = 0; i < 2 * INDICES; i++)
-        CHECK_EQ_INT(of_index[i], i >= INDICES || i % 10 == 0);
+        CHECK_EQ_INT(times[i], i >= INDICES || i % 10 == 0);
+}
+
+/* Tasks are dealt out by their durations to WORKERS, and are at home there. */
+static void check_even(const struct list *list, int workers)
+{
+    double loads[64] = {0}, largest = 0, sum = 0;
+    for (int i = 0; i < list->n; i++) {
+        CHECK_EQ_INT(list->held[i].home, job_rank);
+        if (!list->held[i].is_index)
+            loads[list->held[i].worker_id] += list->held[i].duration_s;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, loads, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int worker = 0; worker < workers; worker++) {
         largest = fmax(largest, loads[worker]);
         sum += loads[worker];
     }
-    CHECK(!is_dealt || largest < 1.03 * sum / workers);
+    CHECK(largest < 1.03 * sum / workers);
 }
 
-/* What runs next is that; and numbers of what comes are nobody else's. */
+/* Ids here, of tasks that are at home, are one each. */
+static void check_ids(const struct list *list)
+{
+    for (int i = 0; i < list->n; i++) {
+        CHECK_EQ_INT(list->held[i].home, job_rank);
+        for (int k = 0; k < i; k++)
+            CHECK(list->held[i].id != list->held[k].id);
+    }
+}
+
+/* What runs next is that; what is added or spawned gets numbers of its own, and
+ * indices that there are count. */
 static void check_goes_on(ek_collection *tasks, int64_t iteration)
 {
     static struct list list;
     ek_process_report report = EK_PROCESS_REPORT_INIT;
-    int64_t number = NUMBERS - 1 - job_rank;
+    int64_t number = NUMBERS / 2 - 4 * (1 + job_rank);
     int times[NUMBERS];
     memset(ran, 0, sizeof ran);
+    is_loaded = true;
     if (tasks) {
-        CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, NULL));
         CHECK_OK(ek_process(tasks, &report));
         CHECK_EQ_INT(job_count(tasks, "iteration"), iteration);
-        /* The indices that there are count, those of before do not. */
         CHECK_OK(ek_set_range(tasks, indices, 2 * INDICES));
-        CHECK_OK(ek_process(tasks, &report));
-        CHECK_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
+        CHECK_OK(ek_process(tasks, NULL));
+        CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, NULL));
     }
     for (int i = 0; i < NUMBERS; i++)
         times[i] = atomic_load(&ran[i]);
     MPI_Allreduce(MPI_IN_PLACE, times, NUMBERS, MPI_INT, MPI_SUM,
                   MPI_COMM_WORLD);
-    for (int i = 0; i < NUMBERS; i++) {
-        if (duration_of[i] > 0)
-            CHECK_EQ_INT(times[i], 2);
-    }
+    for (int i = 0; i < NUMBERS; i++)
+        CHECK_EQ_INT(times[i], duration_of[i] > 0 ? 2 : 0);
+    is_spawning = true;
+    if (tasks)
+        CHECK_OK(ek_process(tasks, NULL));
+    is_spawning = is_loaded = false;
+    if (tasks)
+        CHECK_OK(ek_restore(tasks, EK_RESTORE_ORIGINAL, NULL));
     list_tasks(tasks, &list);
-    for (int i = 0; i < list.n; i++) {
-        CHECK_EQ_INT(list.held[i].home, job_rank);
-        for (int k = 0; k < i; k++)
-            CHECK(list.held[i].id != list.held[k].id);
-    }
+    check_ids(&list);
 }
 
 static int savers(void)
@@ -303,7 +331,10 @@ static void load_on(int ranks, int64_t iteration)
     list_tasks(tasks, &list);
     if (ranks == savers())
         check_same(&list);
-    check_all(&list, ranks * job_workers, ranks != savers());
+    else
+        check_even(&list, ranks * job_workers);
+    check_tasks(&list);
+    check_indices(&list);
     check_goes_on(tasks, iteration);
     leave_ranks(&tasks);
 }
@@ -364,6 +395,7 @@ static void check_failure(ek_collection *tasks, int rank, int syncs,
     limit_files(false);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ_INT(count_files(), savers() + 1);
+    MPI_Barrier(MPI_COMM_WORLD);
     list_tasks(tasks, &after);
     CHECK_EQ_INT(after.n, before.n);
     CHECK(memcmp(after.held, before.held,
@@ -412,6 +444,54 @@ static void old_saves_go(void)
     leave_ranks(&tasks);
 }
 
+/* As many ranks with WORKERS each load what is pinned to them. */
+static void load_pinned(int workers)
+{
+    static struct list list;
+    ek_options options = job_options();
+    options.workers = workers;
+    options.ignore_environment = true;
+    take_ranks(savers());
+    ek_collection *tasks = make_over_some(options, true);
+    JOB_OK(load_some(tasks, path));
+    list_tasks(tasks, &list);
+    if (workers == job_workers)
+        check_same(&list);
+    for (int i = 0; i < list.n; i++)
+        CHECK(!list.held[i].is_pinned ||
+              list.held[i].number / TASKS == job_rank);
+    check_tasks(&list);
+    leave_ranks(&tasks);
+}
+
+static void pinned_tasks_stay_on_their_ranks(void)
+{
+    ek_options options = job_options();
+    ek_hint hint = EK_HINT_INIT;
+    hint.pinned = true;
+    options.restore = EK_RESTORE_AUTO;
+    snprintf(path, PATH, "%s/pinned", folder);
+    take_ranks(savers());
+    ek_collection *tasks = make_over_some(options, false);
+    for (int64_t i = 0; tasks && i < TASKS; i++) {
+        int64_t number = job_rank * TASKS + i;
+        CHECK_OK(ek_add_task(tasks, work, &number, sizeof number,
+                             i % 3 == 0 ? &hint : NULL));
+    }
+    if (tasks)
+        CHECK_OK(ek_process(tasks, NULL));
+    JOB_OK(save_some(tasks, path));
+    note_saved(tasks);
+    leave_ranks(&tasks);
+    load_pinned(job_workers);
+    load_pinned(job_workers + 1);
+    take_ranks(savers() - 1);
+    tasks = make_over_some(job_options(), false);
+    if (savers() > 1)
+        FAILS(ek_load(tasks, path), EK_ERR_ARG, "pinned to one of");
+    leave_ranks(&tasks);
+}
+
 static void what_cannot_be_saved_is_refused(void)
 {
     int64_t number = 0;
@@ -425,18 +505,11 @@ static void what_cannot_be_saved_is_refused(void)
         FAILS(ek_save(tasks, job_rank == 0 ? "/tmp/a" : path), EK_ERR_ARG,
               "ranks differ");
     FAILS(ek_save(tasks, "/nowhere/at/all"), EK_ERR_FILE, "/nowhere/at/all");
-    hint.pinned = job_rank == 0;
-    CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, &hint));
-    FAILS(ek_save(tasks, path), EK_ERR_STATE, "pinned tasks");
-    CHECK_OK(ek_clear(tasks));
-    hint = (ek_hint)EK_HINT_INIT;
     hint.rank = job_size - 1;
     CHECK_OK(ek_add_task(tasks, work, &number, sizeof number, &hint));
     if (job_size > 1)
         FAILS(ek_save(tasks, path), EK_ERR_STATE, "ek_hint.rank");
-    CHECK_OK(ek_set_option(tasks, "restore", "auto"));
     CHECK_OK(ek_clear(tasks));
-    FAILS(ek_save(tasks, path), EK_ERR_STATE, "restore=auto");
     FAILS(ek_load(tasks, folder), EK_ERR_FILE, "no save");
     leave_ranks(&tasks);
 }
@@ -525,6 +598,7 @@ int main(int argc, char **argv)
     JOB_RUN(what_a_counter_dealt_is_loaded);
     JOB_RUN(a_save_that_fails_leaves_the_one_before);
     JOB_RUN(old_saves_go);
+    JOB_RUN(pinned_tasks_stay_on_their_ranks);
     JOB_RUN(what_cannot_be_saved_is_refused);
     JOB_RUN(what_cannot_be_loaded_is_refused);
     remove_folder();
