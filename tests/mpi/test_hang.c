@@ -14,6 +14,7 @@
 #include <evenkeel_loop.h>
 #include <evenkeel_plan.h>
 #include <evenkeel_pull.h>
+#include <evenkeel_save.h>
 #include <evenkeel_tiles.h>
 
 #include <pthread.h>
@@ -228,6 +229,13 @@ static void absent_in_gather(void)
     CHECK_OK(ek_gather(fock, quartet, 0, &results));
 }
 
+static void absent_in_save(void)
+{
+    if (is_last())
+        be_late();
+    CHECK_EQ_INT(ek_save(fock, "/nowhere/at/all"), EK_ERR_FILE);
+}
+
 static ek_tiles *store;
 
 static void visit(int64_t tile, const double *values, int64_t length,
@@ -379,6 +387,8 @@ static const struct planted planted[] = {
      " in ek_reduce of 'fock'", false},
     {"gather", absent_in_gather, " in ek_gather of 'fock'",
      " in ek_gather of 'fock'", false},
+    {"save", absent_in_save, " in ek_save of 'fock'", " in ek_save of 'fock'",
+     false},
     {"tiles-create", absent_in_tiles_create, " in ek_tiles_create of 'fock'",
      " in ek_tiles_create of 'fock'", false},
     {"tiles-fill", absent_in_fill, " in ek_tiles_fill of 'fock'",
