@@ -234,9 +234,11 @@ static ek_status deal_loaded(ek_collection *tasks)
             .group > 0;
     /* No task may travel whose home there is not. */
     number_tasks(tasks);
-    EKI_TRY(eki_collection_restore(
+    ek_status status = eki_collection_restore(
         tasks, is_grouped ? EK_RESTORE_HIERARCHICAL : EK_RESTORE_CENTRALIZED,
-        EK_OK, &whole));
+        EK_OK, &whole);
+    /* One that cannot put in order what has come is alone with that. */
+    EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
     number_tasks(tasks);
     return EK_OK;
 }

@@ -54,8 +54,7 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
                       saving->call, strlen(saving->folder), EKI_SAVE_PATH - 1);
     if (status == EK_OK)
         same = eki_hash_text(eki_hash(same, (uint64_t)tasks->iteration),
-                             saving->folder) +
-               (uint64_t)tasks->state;
+                             saving->folder);
     snprintf(differ, sizeof differ,
              "%s: ranks differ in folder, functions or calls before",
              saving->call);
@@ -74,14 +73,16 @@ ek_status eki_saving_sum(const struct eki_saving *saving,
     return EK_OK;
 }
 
-/* All tasks become seeds of workers. */
+/* All tasks become seeds of workers.  A restore may have failed on some ranks
+ * alone: all restore again.  Collective. */
 static ek_status settle_tasks(ek_collection *tasks)
 {
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    return tasks->state == EKI_STATE_RAN
-               ? eki_collection_restore(tasks, EK_RESTORE_DEFAULT, EK_OK,
-                                        &whole)
-               : eki_collection_gather(tasks);
+    int64_t due = tasks->state == EKI_STATE_RAN;
+    EKI_TRY(eki_fabric_mpi_sum(tasks->fabric, &due, 1));
+    return due > 0 ? eki_collection_restore(tasks, EK_RESTORE_DEFAULT, EK_OK,
+                                            &whole)
+                   : eki_collection_gather(tasks);
 }
 
 /* Rank 0: which number the save gets; what a killed one has left goes. */

@@ -20,6 +20,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+/* Of the library. */
+void eki_memory_fail(int64_t n);
+
 enum {
     TASKS = 200,         /* of each rank that saves */
     NUMBERS = 8 * TASKS, /* of those, and then of those that are kept */
@@ -423,6 +426,40 @@ static void a_save_that_fails_leaves_the_one_before(void)
     load_on(savers(), 3);
 }
 
+/* Whatever allocation fails on a rank, all hear of it; nothing is there then,
+ * and the next call does it. */
+static void check_memory(bool is_load, int ranks)
+{
+    static struct list list;
+    int64_t failed = ranks;
+    for (int n = 1; failed > 0; n++) {
+        take_ranks(ranks);
+        ek_collection *tasks = is_load ? make_over_some(job_options(), true)
+                                       : make_some_tasks(job_options());
+        MPI_Barrier(MPI_COMM_WORLD);
+        eki_memory_fail(job_rank == ranks - 1 ? n : 0);
+        ek_status status =
+            is_load ? load_some(tasks, path) : save_some(tasks, path);
+        eki_memory_fail(0);
+        CHECK(status == EK_OK || status == EK_ERR_NOMEM);
+        failed = job_sum(status != EK_OK);
+        CHECK(n == 1 ? failed == ranks : failed % ranks == 0);
+        list_tasks(tasks, &list);
+        CHECK(failed == 0 || !is_load || list.n == 0);
+        if (failed > 0)
+            JOB_OK(is_load ? load_some(tasks, path) : save_some(tasks, path));
+        leave_ranks(&tasks);
+    }
+}
+
+static void lack_of_memory_is_of_all(void)
+{
+    snprintf(path, PATH, "%s/memory", folder);
+    check_memory(false, savers());
+    check_memory(true, savers());
+    check_memory(true, job_size > 1 ? 2 : 1);
+}
+
 static void old_saves_go(void)
 {
     struct stat status;
@@ -597,6 +634,7 @@ int main(int argc, char **argv)
     JOB_RUN(tasks_are_loaded_on_any_number_of_ranks);
     JOB_RUN(what_a_counter_dealt_is_loaded);
     JOB_RUN(a_save_that_fails_leaves_the_one_before);
+    JOB_RUN(lack_of_memory_is_of_all);
     JOB_RUN(old_saves_go);
     JOB_RUN(pinned_tasks_stay_on_their_ranks);
     JOB_RUN(what_cannot_be_saved_is_refused);
