@@ -238,6 +238,10 @@ void eki_tracking_close(ek_collection *tasks);
  * caller has claimed the process. */
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole);
+/* Likewise, whatever options and lists of the environment say. */
+ek_status eki_collection_restore_by(ek_collection *tasks,
+                                    ek_restore_policy policy, ek_status status,
+                                    ek_restore_report *whole);
 /* The same by the options, of a rank that is bare; false: nothing is done,
  * because other ranks, or a log, hear of it. */
 bool eki_collection_restore_bare(ek_collection *tasks);

@@ -234,7 +234,7 @@ static ek_status deal_loaded(ek_collection *tasks)
             .group > 0;
     /* No task may travel whose home there is not. */
     number_tasks(tasks);
-    ek_status status = eki_collection_restore(
+    ek_status status = eki_collection_restore_by(
         tasks, is_grouped ? EK_RESTORE_HIERARCHICAL : EK_RESTORE_CENTRALIZED,
         EK_OK, &whole);
     /* One that cannot put in order what has come is alone with that. */

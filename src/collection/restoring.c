@@ -321,11 +321,11 @@ static void note_restored(ek_collection *tasks, ek_restore_policy policy,
     tasks->restores.chosen = chosen_policy(tasks, policy, has_moved);
 }
 
-ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
-                                 ek_status status, ek_restore_report *whole)
+ek_status eki_collection_restore_by(ek_collection *tasks,
+                                    ek_restore_policy policy, ek_status status,
+                                    ek_restore_report *whole)
 {
     uint64_t start = eki_clock_ns();
-    status = first_error(status, resolve_restore_policy(tasks, &policy));
     status = first_error(status, eki_collection_gather(tasks));
     if (EKI_UNLIKELY(tasks->parts.hints))
         status = first_error(status, eki_collection_apply_hints(tasks));
@@ -351,6 +351,13 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
         eki_collection_trace_restore(tasks, whole, status);
     }
     return status;
+}
+
+ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
+                                 ek_status status, ek_restore_report *whole)
+{
+    status = first_error(status, resolve_restore_policy(tasks, &policy));
+    return eki_collection_restore_by(tasks, policy, status, whole);
 }
 
 bool eki_collection_restore_bare(ek_collection *tasks)

@@ -351,6 +351,21 @@ static void tasks_are_loaded_on_any_number_of_ranks(void)
         load_on(ranks, 3);
 }
 
+/* Not even one that would move no task. */
+static void no_variable_keeps_tasks_together(void)
+{
+    static struct list list;
+    setenv("EVENKEEL_RESTORE", "original", 1);
+    take_ranks(job_size);
+    ek_collection *tasks = make_over_some(job_options(), true);
+    unsetenv("EVENKEEL_RESTORE");
+    JOB_OK(load_some(tasks, path));
+    list_tasks(tasks, &list);
+    check_tasks(&list);
+    check_even(&list, job_size * job_workers);
+    leave_ranks(&tasks);
+}
+
 static void what_a_counter_dealt_is_loaded(void)
 {
     ek_options options = job_options();
@@ -632,6 +647,8 @@ int main(int argc, char **argv)
         CHECK(mkdtemp(folder) != NULL);
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
     JOB_RUN(tasks_are_loaded_on_any_number_of_ranks);
+    if (job_size > savers())
+        JOB_RUN(no_variable_keeps_tasks_together);
     JOB_RUN(what_a_counter_dealt_is_loaded);
     JOB_RUN(a_save_that_fails_leaves_the_one_before);
     JOB_RUN(lack_of_memory_is_of_all);
