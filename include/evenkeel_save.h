@@ -32,8 +32,7 @@ extern "C" {
  *                    A folder is for one collection.
  * @retval EK_ERR_ARG    @p folder is NULL, too long, or differs between ranks.
  * @retval EK_ERR_STATE  An iteration is open; or there is what saves cannot
- *                       hold yet: functions with data, tiles, tasks on their
- *                       way by ek_hint.rank.
+ *                       hold yet: functions with data, or tiles.
  * @retval EK_ERR_FILE   A file cannot be written; the saves before stay.
  * @retval As ek_restore(), which may come first.
  * Call:    Collective; synchronizing.

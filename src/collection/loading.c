@@ -59,10 +59,10 @@ static ek_status match_functions(struct load *load, const char *manifest)
     return EK_OK;
 }
 
-/* Whether this collection may hold the task. */
+/* Whether this collection may hold the task, which may be PINNED. */
 static ek_status check_task(const struct load *load,
                             const struct eki_save_in *in,
-                            const struct eki_save_task *task)
+                            const struct eki_save_task *task, bool is_pinned)
 {
     const struct eki_engine *engine = load->saving.tasks->engine;
     int64_t most = engine->setup.payload_bytes;
@@ -71,8 +71,7 @@ static ek_status check_task(const struct load *load,
                          "ek_load: payload of %d bytes in '%.500s'; allowed: 0 "
                          "... %lld (option payload_bytes)",
                          task->head.bytes, in->in.path, (long long)most);
-    if (task->here == in->head.workers_here &&
-        in->head.ranks != engine->topology->size)
+    if (is_pinned && in->head.ranks != engine->topology->size)
         return eki_error(EK_ERR_ARG,
                          "ek_load: '%.500s' has tasks that are pinned to one "
                          "of %d ranks; here are %d; allowed: as many",
@@ -80,15 +79,19 @@ static ek_status check_task(const struct load *load,
     return EK_OK;
 }
 
+/* Add a task to where it was, or to the worker whose turn it is. */
 static ek_status load_task(struct load *load, const struct eki_save_in *in,
                            const struct eki_save_task *task)
 {
     struct eki_engine *engine = load->saving.tasks->engine;
-    bool is_pinned = task->here == in->head.workers_here;
-    int here = load->is_same && !is_pinned ? task->here : load->next_here;
+    int workers = in->head.workers_here;
+    bool is_pinned = task->here == eki_save_pinned(workers);
+    int departs_to = task->here - eki_save_departs(workers, 0);
+    int here =
+        load->is_same && task->here < workers ? task->here : load->next_here;
     struct eki_local *local =
         is_pinned ? &engine->pinned.local : &engine->workers[here]->local;
-    EKI_TRY(check_task(load, in, task));
+    EKI_TRY(check_task(load, in, task, is_pinned));
     load->next_here = (here + 1) % engine->topology->workers_here;
     struct eki_slot *slot =
         is_pinned ? eki_pinned_new(&engine->pinned) : eki_local_add_seed(local);
@@ -100,7 +103,11 @@ static ek_status load_task(struct load *load, const struct eki_save_in *in,
     local->has_hints |=
         slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
     local->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
-    return EK_OK;
+    if (departs_to < 0 || in->head.ranks != engine->topology->size)
+        return EK_OK;
+    local->seed_end -= local->slot_bytes;
+    local->seed_top = local->seed_end;
+    return eki_engine_depart(engine, slot, departs_to);
 }
 
 static ek_status load_file(struct load *load, struct eki_save_in *in)
@@ -200,12 +207,12 @@ static void take_next_numbers(const struct load *load)
     tasks->restores.is_retained = head->is_retained;
 }
 
-static void number_seeds(struct eki_dealer *dealer,
-                         const struct eki_local *local, int home)
+static void number_slots(struct eki_dealer *dealer, unsigned char *slots,
+                         const unsigned char *end, uint32_t slot_bytes,
+                         int home)
 {
-    for (unsigned char *at = local->seed_base; at != local->seed_end;
-         at += local->slot_bytes) {
-        struct eki_slot *slot = (struct eki_slot *)at;
+    for (; slots != end; slots += slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)slots;
         slot->id = eki_id(
             home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
     }
@@ -216,12 +223,22 @@ static void number_tasks(ek_collection *tasks)
 {
     struct eki_engine *engine = tasks->engine;
     struct eki_dealer *dealer = &tasks->seeds.home;
-    for (int here = 0; here < tasks->topology->workers_here; here++)
-        number_seeds(dealer, &engine->workers[here]->local,
-                     engine->workers[here]->id);
-    number_seeds(dealer, &engine->pinned.local, engine->workers[0]->id);
+    struct eki_moves *moves = &engine->moves;
+    const struct eki_local *local = &engine->pinned.local;
+    uint32_t bytes = engine->slot_bytes;
+    int first = engine->workers[0]->id;
+    number_slots(dealer, local->seed_base, local->seed_end, bytes, first);
+    if (moves->count > 0)
+        number_slots(dealer, moves->slots,
+                     moves->slots + moves->count * (int64_t)bytes, bytes,
+                     first);
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        local = &engine->workers[here]->local;
+        number_slots(dealer, local->seed_base, local->seed_end, bytes,
+                     first + here);
+    }
     /* They are known by their old ids. */
-    engine->moves.arrived = 0;
+    moves->arrived = 0;
 }
 
 /* Deal out evenly what was read; collective. */

@@ -20,8 +20,7 @@ static const char *find_unsaved(const ek_collection *tasks)
         if (stores->stores[i])
             return "tiles";
     }
-    return tasks->engine->moves.count > 0 ? "tasks on their way by ek_hint.rank"
-                                          : NULL;
+    return NULL;
 }
 
 ek_status eki_saving_check(const ek_collection *tasks, const char *call)
@@ -153,14 +152,32 @@ static ek_status write_local(struct eki_save_out *out, int here,
                           local->slot_bytes);
 }
 
+/* Tasks that leave for another rank. */
+static ek_status write_departing(struct eki_save_out *out,
+                                 const struct eki_engine *engine)
+{
+    const struct eki_moves *moves = &engine->moves;
+    int workers = engine->topology->workers_here;
+    for (int64_t i = 0; i < moves->count; i++) {
+        const unsigned char *slot =
+            moves->slots + i * (int64_t)engine->slot_bytes;
+        EKI_TRY(eki_save_slots(out, eki_save_departs(workers, moves->ranks[i]),
+                               slot, slot + engine->slot_bytes,
+                               engine->slot_bytes));
+    }
+    return EK_OK;
+}
+
 static ek_status write_seeds(const ek_collection *tasks,
                              struct eki_save_out *out)
 {
+    const struct eki_engine *engine = tasks->engine;
     int workers = tasks->topology->workers_here;
     EKI_TRY(write_next_numbers(tasks, out));
     for (int here = 0; here < workers; here++)
-        EKI_TRY(write_local(out, here, &tasks->engine->workers[here]->local));
-    EKI_TRY(write_local(out, workers, &tasks->engine->pinned.local));
+        EKI_TRY(write_local(out, here, &engine->workers[here]->local));
+    EKI_TRY(write_local(out, eki_save_pinned(workers), &engine->pinned.local));
+    EKI_TRY(write_departing(out, engine));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
     return eki_save_finish(out, &out->sums);
 }

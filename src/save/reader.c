@@ -244,7 +244,9 @@ static ek_status read_tasks(struct eki_save_in *in,
     uint64_t here = eki_get(in->block + EKI_SAVE_HERE, 4);
     in->left = (int64_t)eki_get(in->block + EKI_SAVE_COUNT, 4);
     in->here = (int)here;
-    if (here <= (uint64_t)in->head.workers_here && in->left > 0)
+    if (here <
+            (uint64_t)eki_save_departs(in->head.workers_here, in->head.ranks) &&
+        in->left > 0)
         return EK_OK;
     return eki_sealed_refuse(&in->in, in->at,
                              "%" PRId64 " tasks of worker %" PRIu64 " of %d",

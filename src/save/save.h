@@ -50,6 +50,16 @@ struct eki_save_numbers {
     } workers[]; /* [workers_here] */
 };
 
+/* Who holds tasks of a rank: one of its workers, or as HERE says nobody. */
+static inline int eki_save_pinned(int workers_here)
+{
+    return workers_here;
+}
+static inline int eki_save_departs(int workers_here, int rank)
+{
+    return workers_here + 1 + rank;
+}
+
 struct eki_save_out {
     struct eki_sealed_out out;
     struct eki_save_sums sums;
@@ -68,8 +78,8 @@ ek_status eki_save_function(struct eki_save_out *out, int number,
 /* Of a rank, before its tasks. */
 ek_status eki_save_numbers(struct eki_save_out *out,
                            const struct eki_save_numbers *numbers, int workers);
-/* Seeds of worker HERE, of which there is one more, that has what is pinned to
- * the rank; in SLOTS of so many bytes, up to END. */
+/* Seeds in SLOTS of so many bytes, up to END, of worker HERE; or what is pinned
+ * to the rank, or on its way to another. */
 ek_status eki_save_slots(struct eki_save_out *out, int here,
                          const unsigned char *slots, const unsigned char *end,
                          uint32_t slot_bytes);
@@ -84,7 +94,7 @@ void eki_save_abandon(struct eki_save_out *out);
 struct eki_save_task {
     struct eki_slot head;
     const unsigned char *payload; /* until the next one */
-    int here; /* number in its rank of who held it; workers_here: pinned */
+    int here;                     /* who held it, as above */
 };
 
 /* A file that is read, and how far. */
