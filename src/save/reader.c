@@ -36,6 +36,10 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
                                  "%" PRIu64 " ranks with %" PRIu64
                                  " workers, %" PRIu64 " of them here",
                                  ranks, workers, here);
+    if (eki_get(header + EKI_SAVE_ITERATION, 8) > INT64_MAX ||
+        header[EKI_SAVE_LAST] > EK_RESTORE_AUTO)
+        return eki_sealed_refuse(in, EKI_SAVE_ITERATION,
+                                 "an iteration or a policy that there is not");
     if (eki_get(header + EKI_SAVE_PART, 4) != (uint32_t)part)
         return eki_sealed_refuse(in, EKI_SAVE_PART,
                                  "the file of another rank, or no manifest");

@@ -21,6 +21,7 @@ static void look_at(const struct eki_save_in *in,
     FUZZ_CHECK(sum <= 255u * task->head.bytes);
     FUZZ_CHECK(task->head.function < FUNCTIONS);
     FUZZ_CHECK(eki_id_home(task->head.id) < in->head.workers);
+    FUZZ_CHECK(in->head.iteration >= 0);
     FUZZ_CHECK(0 <= task->here &&
                task->here <
                    eki_save_departs(in->head.workers_here, in->head.ranks));
