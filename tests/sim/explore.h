@@ -353,6 +353,7 @@ struct explore_member {
     uint64_t next_id;
     int64_t last_letter; /* that it has got */
     uint64_t forwarded;  /* phase of which its server has heard the end */
+    uint64_t moved_to;   /* the last phase for which tasks were moved here */
     struct explore_requests requests[4]; /* by phase & 3 */
 };
 

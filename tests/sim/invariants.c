@@ -163,6 +163,8 @@ void explore_check_received(void *context, struct eki_sim_rank *rank,
     const struct eki_sim_letter *letter = rank->port->polled;
     if (head->kind == EKI_KIND_REQUEST && head->phase >= engine->phase)
         member->requests[head->phase & 3].taken++;
+    if (head->kind == EKI_KIND_MOVE && head->phase > member->moved_to)
+        member->moved_to = head->phase;
     explore_seen.overtakes += letter->number < member->last_letter;
     if (letter->number > member->last_letter)
         member->last_letter = letter->number;
@@ -273,7 +275,7 @@ static void check_thief(struct explore *explore,
     const struct eki_one_sided *side = eki_one_sided_of(engine);
     if (!side || rank->topology.node_workers > 1 || !engine->is_open ||
         engine->kind != EKI_PHASE_PROCESS || eki_is_stopped(engine) ||
-        explore->scenario->iteration[rank->iteration].departing > 0 ||
+        explore->members[rank->number].moved_to == engine->phase ||
         eki_is_idle(eki_words_of(engine, 0), engine->phase))
         return;
     const struct eki_steal *steal = &side->steals[0];
