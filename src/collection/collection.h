@@ -126,6 +126,7 @@ struct eki_parts {
     struct eki_histogram answered; /* of the engine */
     struct eki_rma *exported; /* memory; NULL: no iteration needs it, or has it
                                */
+    bool exports_in_vain;     /* MPI has none that does */
 };
 
 struct ek_collection {

@@ -50,7 +50,7 @@ bool eki_collection_lacks_exported(const ek_collection *tasks)
 void eki_collection_check_exported(const ek_collection *tasks)
 {
     static _Atomic bool is_told;
-    if (eki_collection_lacks_exported(tasks))
+    if (eki_collection_lacks_exported(tasks) && !tasks->parts.exports_in_vain)
         say_instead(tasks->topology, &is_told,
                     "the collection was made without memory for them; name "
                     "one of them in its options, or in EVENKEEL_STEAL");
@@ -80,6 +80,7 @@ ek_status eki_collection_export(ek_collection *tasks, struct eki_setup *setup)
     if (!verdict.is_good) {
         say_instead(tasks->topology, &is_told, verdict.sentence);
         eki_fabric_mpi_unexport(&tasks->parts.exported);
+        tasks->parts.exports_in_vain = true;
     }
     setup->rma = tasks->parts.exported;
     return EK_OK;

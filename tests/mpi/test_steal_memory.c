@@ -197,6 +197,7 @@ static void each_cause_is_told_once(void)
     windows_fail = is_apart;
     for (int i = 0; i < 2; i++) {
         ek_collection *tasks = make_of("sws", "epochs=2", 64);
+        JOB_OK(ek_set_option(tasks, "steal", "sdc"));
         ek_destroy(&tasks);
     }
     windows_fail = false;
