@@ -92,9 +92,9 @@ void eki_save_abandon(struct eki_save_out *out);
 
 /* A task in a file. */
 struct eki_save_task {
-    struct eki_slot head;
     const unsigned char *payload; /* until the next one */
     int here;                     /* who held it, as above */
+    struct eki_slot head;
 };
 
 /* A file that is read, and how far. */
