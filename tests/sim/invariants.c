@@ -27,6 +27,19 @@ void explore_note_counts(struct explore *explore, struct eki_sim_worker *worker)
     actor->cancelled = cancelled;
 }
 
+/* Whether WORKER, which is there and looks for no work, has tasks and yet says
+ * that it is idle. */
+static bool is_falsely_idle(const struct ek_worker *worker)
+{
+    /* relaxed: there is one thread. */
+    return atomic_load_explicit(&worker->presence, memory_order_relaxed) ==
+               EKI_PRESENT &&
+           !worker->search.is_idle &&
+           eki_is_idle(worker->words, worker->engine->phase) &&
+           (worker->batch.count > 0 || worker->share.deque.open != 0 ||
+            !eki_local_is_empty(&worker->local));
+}
+
 static void check_worker(struct explore *explore,
                          const struct ek_worker *worker)
 {
@@ -38,6 +51,9 @@ static void check_worker(struct explore *explore,
     if (EKI_UNLIKELY(
             !eki_deque_check(&worker->share.deque, &worker->words->deque)))
         ledger_fail(&explore->ledger, "worker %d: its deque is broken",
+                    worker->id);
+    if (EKI_UNLIKELY(is_falsely_idle(worker)))
+        ledger_fail(&explore->ledger, "worker %d has tasks and is idle",
                     worker->id);
     if (EKI_UNLIKELY(answered > asked))
         ledger_fail(&explore->ledger,

@@ -347,8 +347,12 @@ static void draw_detectors(struct explore_scenario *scenario)
         if ((eki_scheme_of(iteration->plan.steal)->detectors >> detector & 1) &&
             !(is_asked && scenario->travel.is_used))
             iteration->plan.detector = detector;
-        if (iteration->plan.detector == EKI_DETECTOR_FRANCEZ)
-            iteration->departing = EKI_PLANTED(GIVES_UNASKED) ? 2 : 0;
+        if (iteration->plan.detector != EKI_DETECTOR_FRANCEZ)
+            continue;
+        iteration->departing = EKI_PLANTED(GIVES_UNASKED) ? 2 : 0;
+        /* What is added before a restore departs in the next iteration. */
+        if (i > 0 && !EKI_PLANTED(GIVES_UNASKED))
+            iteration[-1].departing = 0;
     }
 }
 

@@ -23,8 +23,7 @@ static const struct rare {
             {"votes-asking", EXPLORE_STORM, 3300},
             {"gives-unasked", EXPLORE_STORM, 12200},
             {"no-receipts", EXPLORE_STORM, 3000},
-            {"copied-first", EXPLORE_STORM, 5800},
-            {"arrives-idle", EXPLORE_LEAN, 12990}};
+            {"copied-first", EXPLORE_STORM, 5800}};
 
 static struct explore explore;
 static struct explore_scenario scenario;

@@ -25,13 +25,12 @@ def scaled(tree, nodes, printed):
 # Those that have the paper's work for each worker, ...
 SCALED = {"T1L": scaled("T1L", 102181082, T1WL) + " --seeds 1",
           "T3L": scaled("T3L", 111345631, T3WL) + " --seeds 1",
-          "NQueens": "--workload nqueens:17,cutoff=6 --node-ns 37 --seeds 8"}
-XXL = {"NQueens 18": "--workload nqueens:18,cutoff=6",
-       "T1XXL": scaled("geo,b=4,d=15,r=19,a=3", 4230646601, T1WL),
+          "NQueens": "--workload nqueens:17,cutoff=6 --node-ns 37 --seeds 8",
+          "NQueens 18": "--workload nqueens:18,cutoff=6 --seeds 1"}
+XXL = {"T1XXL": scaled("geo,b=4,d=15,r=19,a=3", 4230646601, T1WL),
        "T3XXL": scaled("bin,b=2000,q=0.499995,m=2,r=316", 2793220501, T3WL)}
-# ... and others.
-TREES = {"T1L, fine": "--workload uts:T1L --node-ns 110 --seeds 1",
-         "BPC": "--workload bpc:n=8192,depth=300 --seeds 5"}
+# ... and another.
+TREES = {"BPC": "--workload bpc:n=8192,depth=300 --seeds 5"}
 SMALL_TREES = {"UTS": "--workload uts:geo,b=4,d=8,r=19,a=3 --node-ns 10000 --seeds 3",
                "NQueens": "--workload nqueens:13,cutoff=5 --node-ns 100 --seeds 3",
                "BPC": "--workload bpc:n=500,depth=10 --seeds 3"}
@@ -87,7 +86,7 @@ def allotments(inputs):
 
 # ICPP 2021: each process is a worker, and each steal is one between nodes.
 RANKS = "--machine ib-edr --node-cores 1 --progress polling --mode exact --iterations 1"
-ONE_SIDED = {"BPC, depth 300": "--workload bpc:n=8192,depth=300 --seeds 3",
+ONE_SIDED = {"BPC, depth 300": "--workload bpc:n=8192,depth=300 --seeds 10",
              "BPC, depth 500": "--workload bpc:n=8192,depth=500 --seeds 1",
              "T1L": SCALED["T1L"]}
 SMALL_ONE_SIDED = {"BPC": "--workload bpc:n=64,depth=5 --seeds 2",
