@@ -165,31 +165,36 @@ struct parts {
 #define PARTS(fields) \
     (&(const struct parts){(fields), (int)(sizeof(fields) / sizeof *(fields))})
 
-static bool part_read(const struct parts *parts, const char *text, size_t bytes,
-                      void *option)
+/* Which part was read; -1: none. */
+static int part_read(const struct parts *parts, const char *text, size_t bytes,
+                     void *option)
 {
     char part[64], *value;
     if (bytes >= sizeof part)
-        return false;
+        return -1;
     snprintf(part, sizeof part, "%.*s", (int)bytes, text);
     value = strchr(part, '=');
     if (!value)
-        return false;
+        return -1;
     *value++ = '\0';
     for (int i = 0; i < parts->count; i++) {
         if (strcmp(parts->fields[i].name, part) == 0)
-            return eki_field_read(&parts->fields[i], value, option);
+            return eki_field_read(&parts->fields[i], value, option) ? i : -1;
     }
-    return false;
+    return -1;
 }
 
+/* Each part once at most. */
 static bool parts_read(const struct parts *parts, const char *text,
                        void *option)
 {
+    unsigned seen = 0;
     for (;;) {
         size_t bytes = strcspn(text, ",");
-        if (!part_read(parts, text, bytes, option))
+        int part = part_read(parts, text, bytes, option);
+        if (part < 0 || seen >> part & 1)
             return false;
+        seen |= 1U << part;
         if (text[bytes] == '\0')
             return true;
         text += bytes + 1;

@@ -231,6 +231,7 @@ static void epochs_and_damping_are_read(void)
     CHECK_OK(eki_settings_resolve(NULL, &settings));
     CHECK(eki_sws_read(settings.options.sws, &read));
     CHECK_EQ_INT(read.epochs * 100 + read.damping, 201);
+    CHECK(!eki_sws_read("epochs=2,damping=1,epochs=1", &read));
     CHECK(eki_sws_read("damping=0,epochs=1", &read));
     CHECK_EQ_INT(read.epochs * 100 + read.damping, 100);
     /* It is the layout of a word that others work on. */
