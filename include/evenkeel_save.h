@@ -37,7 +37,7 @@ extern "C" {
  * @retval As ek_restore(), which may come first.
  * Call:    Collective; synchronizing.
  * Threads: Main thread.
- * Cost:    O(tasks of a rank) to its file, and 256 KiB of memory.
+ * Cost:    O(tasks of a rank) to its file, and 1 MiB of memory.
  */
 EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
 

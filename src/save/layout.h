@@ -40,7 +40,7 @@ enum {
     EKI_SAVE_HERE = 0,
     EKI_SAVE_COUNT = 4,
     EKI_SAVE_TASKS_HEAD = 8,
-    EKI_SAVE_TASKS_MOST = 1 << 18, /* bytes */
+    EKI_SAVE_TASKS_MOST = 1 << 20, /* bytes */
     EKI_SAVE_TASK_FUNCTION = 0,
     EKI_SAVE_TASK_BYTES = 2,
     EKI_SAVE_TASK_BIN = 4,
