@@ -36,7 +36,8 @@ const struct eki_options eki_option_defaults = {
     .timeline = "0",
     .dvs = "layout=diamond,columns=8,rows=4,cell=11,source=-1,escape=0",
     .lifeline = "graph=auto,radix=4,attempts=4",
-    .sws = "epochs=2,damping=1"};
+    .sws = "epochs=2,damping=1",
+    .replay = "0"};
 
 static bool is_collection(const char *text)
 {
@@ -445,6 +446,12 @@ static const struct eki_option table[] = {
           "0: it never does")},
     {TEXT_ONLY(saves), SETTABLE, INTEGER(0, 1000000, "saves"),
      HELP("saves of ek_save that a folder keeps, the newest; 0: 2")},
+    {TEXT_ONLY(replay), AGREED,
+     TEXT(replay, is_record,
+          "0 or a file name ending in .ekr (at most 1023 characters)"),
+     HELP("0: none, FILE.ekr: a record, by which each task runs on the worker, "
+          "and in the order, that ran it then; % stands for the collection's "
+          "name")},
 };
 
 int eki_option_count(void)

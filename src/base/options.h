@@ -223,6 +223,7 @@ struct eki_options {
     _Alignas(8) int termination; /* enum eki_detector */
     _Alignas(8) const char *sws;
     int64_t saves; /* 0: EKI_SAVES */
+    const char *replay;
 };
 
 /* Saves that a folder keeps. */
@@ -250,6 +251,7 @@ struct eki_settings {
     char report[EKI_OPTION_BYTES];
     char record[EKI_OPTION_BYTES];
     char hints[EKI_OPTION_BYTES];
+    char replay[EKI_OPTION_BYTES];
     char timeline[EKI_OPTION_BYTES];
     char hpdc12[128];
     char dvs[128];

@@ -176,6 +176,9 @@ static ek_status make_own_parts(ek_collection *tasks,
     /* Before a record of that name takes the place of the old one. */
     EKI_TRY(eki_hints_read(tasks->settings.options.hints, tasks->settings.name,
                            tasks->fabric, &tasks->parts.hints));
+    EKI_TRY(eki_replaying_open(tasks->settings.options.replay,
+                               tasks->settings.name, tasks->engine,
+                               &tasks->parts.replaying));
     struct eki_about about = {""};
     if (strcmp(tasks->settings.record, "0") != 0)
         eki_collection_about(tasks, &about);
@@ -219,6 +222,7 @@ static void free_collection(ek_collection *tasks)
     eki_recording_destroy(&tasks->recording);
     eki_tracking_close(tasks);
     eki_hints_free(&tasks->parts.hints);
+    eki_replaying_close(&tasks->parts.replaying);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);

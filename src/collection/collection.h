@@ -17,6 +17,7 @@
 #include "protocol/schemes.h"
 #include "rebalance/rebalance.h"
 #include "record/hints.h"
+#include "record/replaying.h"
 #include "report/report.h"
 #include "team/team.h"
 #include "tiles/tiles.h"
@@ -122,8 +123,9 @@ struct eki_parts {
     struct eki_watch *watch;       /* NULL: no tool hears of its tasks */
     struct eki_gathered *gathered; /* NULL: no results were gathered yet */
     struct eki_hints *hints; /* until the first iteration ends; NULL: none */
-    struct eki_tracking *tracking; /* NULL: no timeline is wanted */
-    struct eki_histogram answered; /* of the engine */
+    struct eki_replaying *replaying; /* NULL: no record is replayed */
+    struct eki_tracking *tracking;   /* NULL: no timeline is wanted */
+    struct eki_histogram answered;   /* of the engine */
     struct eki_rma *exported; /* memory; NULL: no iteration needs it, or has it
                                */
     bool exports_in_vain;     /* MPI has none that does */

@@ -149,7 +149,7 @@ void eki_collection_enter(ek_collection *tasks, struct eki_phase *phase,
 {
     phase->signature = eki_collection_signature(tasks);
     phase->has_threads = !tasks->is_pulled;
-    phase->may_fail = prepared != EK_OK;
+    phase->may_fail |= prepared != EK_OK;
     phase->on_failure = tasks->settings.options.on_failure;
     eki_engine_enter(tasks->engine, phase, now);
     if (prepared != EK_OK)

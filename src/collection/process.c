@@ -137,6 +137,25 @@ static bool lies_ordered(const ek_collection *tasks)
            tasks->settings.options.order == EKI_ORDER_LONGEST;
 }
 
+/* Tell the engine what the record says of this iteration, in which nobody
+ * steals then; collective. */
+EKI_COLD static ek_status
+enter_replay(ek_collection *tasks, struct eki_phase *phase, ek_status status)
+{
+    ek_status entered = eki_replaying_enter(tasks->parts.replaying,
+                                            tasks->engine, tasks->iteration);
+    struct eki_replay *replay = tasks->engine->replay;
+    if (replay) {
+        replay->has_threads = !tasks->is_pulled;
+        entered = eki_replay_enter(tasks->engine);
+        phase->scheme = eki_scheme_of(EK_STEAL_NONE);
+        phase->detector = EKI_DETECTOR_COUNTING;
+        phase->is_ordered = false;
+        phase->may_fail = true;
+    }
+    return status == EK_OK ? entered : status;
+}
+
 /* Enter the phase even where the call is wrong, so that all ranks fail; but not
  * where this rank is behind, or nothing can be entered. */
 static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
@@ -178,6 +197,8 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
         status =
             eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
     tasks->is_pulled = call == EKI_CALLED_PULL;
+    if (EKI_UNLIKELY(tasks->parts.replaying))
+        status = enter_replay(tasks, &phase, status);
     tasks->wants_report =
         report != NULL || eki_settings_report(&tasks->settings);
     tasks->team->is_measured = tasks->wants_report;
@@ -301,6 +322,18 @@ static ek_status record_log(ek_collection *tasks, uint64_t left, int status)
     return eki_recording_write(tasks->recording, tasks->fabric, &head);
 }
 
+/* Nothing is replayed any more; collective, unless ranks disagree by ERROR or
+ * cannot talk.  What is wrong is an error of its own only without that. */
+EKI_COLD static ek_status leave_replay(ek_collection *tasks,
+                                       const struct eki_error *error)
+{
+    ek_status status = eki_replaying_leave(
+        tasks->parts.replaying, tasks->engine,
+        error->status != EK_OK || eki_is_stopped(tasks->engine));
+    return error->status == EK_OK ? eki_fabric_mpi_agree(tasks->fabric, status)
+                                  : EK_OK;
+}
+
 static ek_status close_iteration(ek_collection *tasks,
                                  ek_process_report *report)
 {
@@ -319,19 +352,23 @@ static ek_status close_iteration(ek_collection *tasks,
         eki_collection_trace_end(tasks, left, (ek_status)error.status);
     bool shares = error.status != EK_OK || tasks->wants_report ||
                   tasks->is_pulled || tasks->recording || tasks->parts.hints ||
-                  tasks->parts.tracking;
+                  tasks->parts.tracking || tasks->parts.replaying;
     /* Where ranks have nothing to share, none waits for another. */
-    if (shares)
+    ek_status shared = EK_OK;
+    if (shares) {
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
+        if (EKI_UNLIKELY(tasks->parts.replaying))
+            shared = leave_replay(tasks, &error);
+    }
     if (EKI_UNLIKELY(error.status != EK_OK))
         eki_collection_excuse(tasks, &error);
-    ek_status shared = EK_OK;
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
         ek_status recorded = record_log(tasks, left, error.status);
-        shared = share_report(tasks, left, report);
-        shared = recorded == EK_OK ? shared : recorded;
+        ek_status reported = share_report(tasks, left, report);
+        recorded = recorded == EK_OK ? reported : recorded;
+        shared = shared == EK_OK ? recorded : shared;
         if (EKI_UNLIKELY(tasks->parts.hints)) {
             ek_status hinted = eki_collection_end_hints(tasks);
             shared = shared == EK_OK ? hinted : shared;

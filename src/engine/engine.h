@@ -157,6 +157,8 @@ struct eki_engine {
     struct eki_stores *stores; /* of tiles (src/tiles), which its tasks may use;
                                   NULL: none */
     struct eki_track *track;   /* of the server; NULL: none */
+    struct eki_replay *replay; /* of the next process, or of the one that is
+                                  open; NULL: none */
     void *stepper;             /* who steps it ... */
     ek_collection *owner; /* ... and whose it is; for calls of running tasks */
     bool alone;           /* one node */
@@ -266,7 +268,8 @@ struct eki_phase {
     bool is_ordered; /* longest first, and free to run anywhere on their rank */
     const struct eki_load *load;     /* of an earlier run; NULL: the last one */
     const struct eki_scheme *scheme; /* of a process; NULL: nobody steals */
-    bool may_fail; /* eki_engine_fail() comes at once, maybe */
+    bool may_fail; /* eki_engine_fail() comes at once, maybe; or tasks are
+                      parked */
     int chunk;     /* numbers that one draw of the counter takes; 0: 1 */
     eki_victims_fn *victims;                /* NULL: the scheme's */
     const struct eki_balance_wish *balance; /* of a restore, or NULL */

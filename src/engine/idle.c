@@ -6,6 +6,7 @@
  */
 #include "engine/away.h"
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 /* Room for N more tasks; without, the phase ends in an error. */
 static bool has_room_for_block(struct ek_worker *worker, int64_t n)
@@ -241,7 +242,9 @@ static bool stand_in(struct ek_worker *worker, struct ek_worker *absent,
              shows_tasks(worker, absent->local_number, now) &&
              may_claim(worker) && claim(worker, absent->local_number, now))
         return true;
-    eki_worker_note_idle(absent);
+    if (EKI_LIKELY(!worker->engine->replay) ||
+        eki_replay_stand_in(worker, absent))
+        eki_worker_note_idle(absent);
     return false;
 }
 

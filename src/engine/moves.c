@@ -144,7 +144,7 @@ static bool enter_departing(struct eki_protocol *protocol,
     struct eki_moves *moves = (struct eki_moves *)protocol;
     (void)phase, (void)now;
     moves->next = 0;
-    return moves->count > 0;
+    return (moves->count | moves->more) != 0;
 }
 
 static bool may_vote_moves(const struct eki_protocol *protocol)

@@ -20,6 +20,7 @@ struct eki_moves {
     int *ranks, *workers; /* worker -1: its home, or in turn */
     int64_t count, room;
     int64_t next; /* sent so far in this phase */
+    int64_t more; /* 1: workers may add some in the phase (replay.h) */
     /* How fast this rank is: durations travel times this, as those of a rank
      * of speed 1.  0 is as good as 1. */
     double speed;

@@ -13,6 +13,7 @@ static uint8_t duties_of(const struct ek_worker *worker)
     duties |= engine->setup.watch_ns ? EKI_DUTY_STORE : 0;
     duties |= engine->is_traced ? EKI_DUTY_NOTE : 0;
     duties |= worker->track ? EKI_DUTY_TRACK : 0;
+    duties |= engine->replay ? EKI_DUTY_REPLAY : 0;
     return (uint8_t)duties;
 }
 

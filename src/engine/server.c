@@ -11,6 +11,7 @@
 #include "engine/decode.h"
 #include "engine/detect.h"
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 /* A message of this phase, for the protocol of its kind. */
 static enum eki_taken take_message(struct eki_engine *engine,
@@ -232,6 +233,8 @@ static bool step_server(struct eki_engine *engine, uint64_t now)
     const struct eki_local *brought = &engine->post.brought.local;
     if (EKI_UNLIKELY(brought->stack_top != brought->stack_bottom))
         eki_server_show(engine, false);
+    if (EKI_UNLIKELY(engine->replay))
+        eki_replay_leave(engine);
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
     return has_sent_all(engine) && eki_waves_are_over(engine) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A step of a worker: run what is here, or find work, or wait for the end. */
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 /* The search ends with tasks in hand, maybe by a steal. */
 static void count_search(struct ek_worker *worker, uint64_t now)
@@ -140,6 +141,13 @@ EKI_COLD static enum eki_step step_with_duties(struct ek_worker *worker,
         eki_worker_note_stretch(worker, stretch);
     if (worker->batch.duties & EKI_DUTY_STORE)
         eki_headway_store(worker);
+    if (worker->batch.duties & EKI_DUTY_REPLAY) {
+        struct eki_slot *pinned = eki_replay_step(worker);
+        if (pinned && worker->search.is_idle)
+            end_search(worker, now); /* no answers come: it has room */
+        if (pinned)
+            return start_pinned(worker, pinned);
+    }
     if (worker->batch.duties & EKI_DUTY_PINNED) {
         if (worker->search.is_idle && !end_search(worker, now))
             return EKI_STEP_AGAIN;

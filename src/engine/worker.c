@@ -85,6 +85,9 @@ struct eki_slot *eki_worker_take_logged(struct ek_worker *worker)
     struct eki_local *local = &worker->local;
     struct eki_slot *slot =
         (struct eki_slot *)(local->stack_top - local->slot_bytes);
+    /* A record knows no order of a batch but the log first, then the seeds. */
+    if (slot->flags & EKI_SLOT_TRACED && local->seed_top != worker->batch.seed)
+        return NULL;
     if (slot->bin >= EKI_BIN_LONG && !eki_worker_may_begin(worker, slot))
         return NULL;
     struct eki_slot *logged = eki_local_log(local, slot);

@@ -40,7 +40,8 @@ enum eki_duty {
     EKI_DUTY_PINNED = 1, /* tasks of the rank may be left that are pinned */
     EKI_DUTY_STORE = 2,  /* somebody watches */
     EKI_DUTY_NOTE = 4,   /* a record is written */
-    EKI_DUTY_TRACK = 8   /* a timeline is written */
+    EKI_DUTY_TRACK = 8,  /* a timeline is written */
+    EKI_DUTY_REPLAY = 16 /* a record says what runs */
 };
 
 enum eki_step {

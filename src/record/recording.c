@@ -142,9 +142,9 @@ static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
                              worker->here);
             packing->flags = 0;
         }
-        seed = pack_seeds(packing, local, seed, ran->seeds, NULL, 0);
         for (int k = 0; k < ran->logged; k++, log += local->slot_bytes)
             pack_slot(packing, (const struct eki_slot *)log);
+        seed = pack_seeds(packing, local, seed, ran->seeds, NULL, 0);
     }
     packing->has_room &= !stretches->is_cut;
     EKI_ASSERT(!packing->has_room || log == local->log_end);

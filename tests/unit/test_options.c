@@ -510,6 +510,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"replay", EKI_AGREES | EKI_HAS_VARIABLE},
         {"timeline", EKI_AGREES | EKI_HAS_VARIABLE},
         {"check", EKI_HAS_VARIABLE},
         {"status", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/replaying.h"
+
+#include "engine/offers.h"
+#include "fabric/fabric.h"
+
+#include <stdlib.h>
+
+/* What rank 0 tells first. */
+struct told {
+    int64_t count; /* of turns; -1: the record does not have the iteration */
+    bool was_stopped;
+};
+
+static ek_status no_replay_memory(void)
+{
+    return eki_error(EK_ERR_NOMEM, "no memory for a replay");
+}
+
+/* Whether each rank has as many workers as then. */
+static ek_status check_job(const struct eki_record *record,
+                           const struct eki_topology *topology)
+{
+    const struct eki_record_shape *shape = &record->shape;
+    if (shape->version != EKI_RECORD_VERSION)
+        return eki_error(EK_ERR_FILE,
+                         "'%.500s' cannot be replayed: version %d does not say "
+                         "in which order tasks ran",
+                         record->path, shape->version);
+    if (shape->ranks != topology->size)
+        return eki_error(EK_ERR_FILE,
+                         "'%.500s' cannot be replayed: its job had %d ranks, "
+                         "this one has %d",
+                         record->path, shape->ranks, topology->size);
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        int workers =
+            topology->first_worker[rank + 1] - topology->first_worker[rank];
+        if (workers != shape->rank_workers[rank])
+            return eki_error(EK_ERR_FILE,
+                             "'%.500s' cannot be replayed: rank %d had %d "
+                             "workers, and has %d now",
+                             record->path, rank, shape->rank_workers[rank],
+                             workers);
+    }
+    return EK_OK;
+}
+
+static ek_status open_record(struct eki_replaying *replaying, const char *path,
+                             const char *collection,
+                             const struct eki_topology *topology)
+{
+    EKI_TRY(eki_record_open(path, &replaying->record));
+    const struct eki_record *record = replaying->record;
+    if (strcmp(record->shape.name, collection) != 0) {
+        eki_log(EK_LEVEL_WARN, 0, topology->size, "replay",
+                "'%.500s' is a record of '%s': '%s' is not replayed; in the "
+                "file's name %% stands for the collection's",
+                path, record->shape.name, collection);
+        eki_record_close(&replaying->record);
+        return EK_OK;
+    }
+    if (!record->is_complete)
+        eki_log(EK_LEVEL_WARN, 0, topology->size, "replay", "%s",
+                record->warning);
+    return check_job(record, topology);
+}
+
+ek_status eki_replaying_open(const char *destination, const char *collection,
+                             const struct eki_engine *engine,
+                             struct eki_replaying **made)
+{
+    if (strcmp(destination, "0") == 0)
+        return EK_OK;
+    char *path = eki_record_path(destination, collection);
+    struct eki_replaying *replaying = eki_alloc(1, sizeof *replaying);
+    ek_status status = path && replaying ? EK_OK : no_replay_memory();
+    *made = replaying;
+    if (status == EK_OK && engine->topology->rank == 0)
+        status = open_record(replaying, path, collection, engine->topology);
+    eki_free(path);
+    return status;
+}
+
+static int by_turn_id(const void *a, const void *b)
+{
+    const struct eki_turn *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Number of the function of the record's task, or -1. */
+static int function_here(const struct eki_record *record,
+                         const struct eki_engine *engine, int function)
+{
+    for (int f = 0; f < engine->function_count; f++) {
+        if (strcmp(engine->functions[f].name, record->functions[function]) == 0)
+            return f;
+    }
+    return -1;
+}
+
+/* Of rank 0, whose room FIRSTS [workers + 1] is. */
+static ek_status take_turns(struct eki_replaying *replaying,
+                            const struct eki_engine *engine,
+                            const struct eki_record_iteration *iteration,
+                            struct told *told, int64_t *firsts)
+{
+    const struct eki_record *record = replaying->record;
+    struct eki_replay *replay = &replaying->replay;
+    int *functions =
+        eki_alloc((size_t)record->function_count + 1, sizeof *functions);
+    replay->turns =
+        eki_alloc((size_t)iteration->task_count + 1, sizeof *replay->turns);
+    if (!functions || !replay->turns) {
+        eki_free(functions);
+        return no_replay_memory();
+    }
+    for (int f = 0; f < record->function_count; f++)
+        functions[f] = function_here(record, engine, f);
+    told->count = iteration->task_count;
+    told->was_stopped = iteration->head.status != EK_OK;
+    for (int w = 0; w < record->shape.workers; w++) {
+        firsts[w] = iteration->workers[w].first;
+        told->was_stopped |= iteration->workers[w].cancelled > 0;
+    }
+    firsts[record->shape.workers] = iteration->task_count;
+    for (int64_t k = 0; k < iteration->task_count; k++) {
+        const struct eki_record_task *task = &iteration->tasks[k];
+        replay->turns[k] = (struct eki_turn){task->id, k, task->worker,
+                                             functions[task->function]};
+    }
+    qsort(replay->turns, (size_t)told->count, sizeof *replay->turns,
+          by_turn_id);
+    eki_free(functions);
+    return EK_OK;
+}
+
+/* Of rank 0: read ITERATION, unless the record does not have it. */
+static ek_status read_turns(struct eki_replaying *replaying,
+                            const struct eki_engine *engine, int64_t iteration,
+                            struct told *told, int64_t *firsts)
+{
+    struct eki_record *record = replaying->record;
+    struct eki_record_iteration read = {.head.iteration = -1};
+    while (record && replaying->next < record->iteration_count) {
+        EKI_TRY(eki_record_load(record, replaying->next, &read));
+        if (read.head.iteration >= iteration)
+            break;
+        eki_record_unload(&read);
+        replaying->next++;
+    }
+    ek_status status = EK_OK;
+    bool is_there = record && replaying->next < record->iteration_count;
+    if (is_there && read.head.iteration == iteration)
+        status = take_turns(replaying, engine, &read, told, firsts);
+    else if (record && !replaying->is_over)
+        eki_log(EK_LEVEL_WARN, 0, engine->topology->size, "replay",
+                "iteration %lld is not in '%.500s': it runs without a record",
+                (long long)iteration, record->path);
+    replaying->is_over = !is_there;
+    if (is_there)
+        eki_record_unload(&read);
+    return status;
+}
+
+enum {
+    PIECE = 1 << 26 /* bytes that are told at once */
+};
+
+static ek_status broadcast(struct eki_fabric *fabric, void *data, size_t bytes)
+{
+    unsigned char *at = data;
+    while (bytes > 0) {
+        size_t piece = bytes < PIECE ? bytes : PIECE;
+        EKI_TRY(eki_fabric_mpi_broadcast(fabric, at, piece, 0));
+        at += piece;
+        bytes -= piece;
+    }
+    return EK_OK;
+}
+
+static ek_status share_turns(struct eki_replay *replay,
+                             struct eki_engine *engine, const struct told *told,
+                             int64_t *firsts)
+{
+    struct eki_fabric *fabric = engine->setup.fabric;
+    size_t workers = (size_t)engine->topology->workers;
+    ek_status status = EK_OK;
+    if (!replay->turns)
+        replay->turns =
+            eki_alloc((size_t)told->count + 1, sizeof *replay->turns);
+    if (!replay->turns)
+        status = no_replay_memory();
+    if (fabric) {
+        EKI_TRY(eki_fabric_mpi_agree(fabric, status));
+        EKI_TRY(broadcast(fabric, firsts, (workers + 1) * sizeof *firsts));
+        EKI_TRY(broadcast(fabric, replay->turns,
+                          (size_t)told->count * sizeof *replay->turns));
+    }
+    if (status == EK_OK && !eki_replay_open(engine, replay, firsts))
+        status = no_replay_memory();
+    return fabric ? eki_fabric_mpi_agree(fabric, status) : status;
+}
+
+ek_status eki_replaying_enter(struct eki_replaying *replaying,
+                              struct eki_engine *engine, int64_t iteration)
+{
+    struct eki_fabric *fabric = engine->setup.fabric;
+    struct eki_replay *replay = &replaying->replay;
+    struct told told = {.count = -1};
+    int64_t *firsts =
+        eki_alloc((size_t)engine->topology->workers + 1, sizeof *firsts);
+    ek_status status = firsts ? EK_OK : no_replay_memory();
+    if (status == EK_OK && engine->topology->rank == 0)
+        status = read_turns(replaying, engine, iteration, &told, firsts);
+    if (fabric)
+        status = eki_fabric_mpi_agree(fabric, status);
+    if (status == EK_OK && fabric)
+        status = eki_fabric_mpi_broadcast(fabric, &told, sizeof told, 0);
+    if (status == EK_OK && told.count >= 0) {
+        replay->iteration = iteration;
+        replay->count = told.count;
+        replay->was_stopped = told.was_stopped;
+        status = share_turns(replay, engine, &told, firsts);
+        engine->replay = status == EK_OK ? replay : NULL;
+    }
+    if (!engine->replay)
+        eki_replay_free(replay);
+    eki_free(firsts);
+    return status;
+}
+
+ek_status eki_replaying_leave(struct eki_replaying *replaying,
+                              struct eki_engine *engine, bool was_stopped)
+{
+    if (!engine->replay)
+        return EK_OK;
+    ek_status status = eki_replay_close(engine, was_stopped);
+    engine->replay = NULL;
+    eki_replay_free(&replaying->replay);
+    return status;
+}
+
+void eki_replaying_close(struct eki_replaying **made)
+{
+    struct eki_replaying *replaying = *made;
+    *made = NULL;
+    if (!replaying)
+        return;
+    eki_record_close(&replaying->record);
+    eki_replay_free(&replaying->replay);
+    eki_free(replaying);
+}
