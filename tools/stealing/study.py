@@ -86,11 +86,11 @@ def allotments(inputs):
 
 # ICPP 2021: each process is a worker, and each steal is one between nodes.
 RANKS = "--machine ib-edr --node-cores 1 --progress polling --mode exact --iterations 1"
-ONE_SIDED = {"BPC, depth 300": "--workload bpc:n=8192,depth=300 --seeds 10",
-             "BPC, depth 500": "--workload bpc:n=8192,depth=500 --seeds 1",
-             "T1L": SCALED["T1L"]}
-SMALL_ONE_SIDED = {"BPC": "--workload bpc:n=64,depth=5 --seeds 2",
-                   "UTS": "--workload uts:geo,b=4,d=7,r=19,a=3 --seeds 2"}
+ONE_SIDED = {"BPC, depth 300": ("--workload bpc:n=8192,depth=300", 10),
+             "BPC, depth 500": ("--workload bpc:n=8192,depth=500", 1),
+             "T1L": (scaled("T1L", 102181082, T1WL), 1)}
+SMALL_ONE_SIDED = {"BPC": ("--workload bpc:n=64,depth=5", 2),
+                   "UTS": ("--workload uts:geo,b=4,d=7,r=19,a=3", 2)}
 WAYS = {"sdc": "--steal sdc", "sws": "--steal sws"}
 OTHERS = {"sws, one epoch": "--steal sws --sws epochs=1",
           "sws, never looks": "--steal sws --sws damping=0",
@@ -98,13 +98,14 @@ OTHERS = {"sws, one epoch": "--steal sws --sws epochs=1",
 
 
 def one_sided(trees, ranks):
-    """Series on so many ranks; the others on the second of these."""
-    def on(numbers):
+    """Series on so many ranks; the others on the second of these, with fewer
+    seeds."""
+    def on(numbers, most):
         return {"%s, %s ranks" % (tree, format(count, ",d")):
-                "%s --cores %d" % (more, count)
-                for count in numbers for tree, more in trees.items()}
-    return [Series("one-sided", RANKS, on(ranks), WAYS),
-            Series("one-sided, others", RANKS, on(ranks[1:2]), OTHERS)]
+                "%s --seeds %d --cores %d" % (more, min(seeds, most), count)
+                for count in numbers for tree, (more, seeds) in trees.items()}
+    return [Series("one-sided", RANKS, on(ranks, 10), WAYS),
+            Series("one-sided, others", RANKS, on(ranks[1:2], 3), OTHERS)]
 
 
 DETECTORS = {name: "--termination " + name
