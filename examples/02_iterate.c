@@ -14,12 +14,22 @@
  * ek_restore() starts each row where it ran before, the longest first.  Without
  * stealing (second command) the block of one rank decides how long a frame
  * takes.  The points are the same in any case.
+ *
+ *     export EVENKEEL_CHECKPOINT=saves@every:1
+ *     tools/mpirun -n 2 build/examples/02_iterate
+ *     tools/mpirun -n 3 build/examples/02_iterate --resume saves
+ *
+ * The rows are saved after each frame.  Where the first job was killed, the
+ * second one goes on with the next frame, on any number of ranks.
  */
 #include <evenkeel_loop.h>
 #include <evenkeel_report.h>
+#include <evenkeel_save.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     FRAMES = 6,
@@ -69,13 +79,23 @@ static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
+/* Add the rows, or load them; returns the frame that comes next. */
+static int64_t begin(ek_collection *tasks, ek_function draw, const char *saves)
+{
+    int64_t frame = 0;
+    check(saves ? ek_load(tasks, saves) : ek_set_range(tasks, draw, ROWS));
+    ek_loaded(tasks, &frame);
+    return frame;
+}
+
 int main(int argc, char **argv)
 {
+    bool resumes = argc == 3 && strcmp(argv[1], "--resume") == 0;
     int provided, rank;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
-    struct picture picture = {.width = 2.5};
+    struct picture picture = {0};
     ek_options options = EK_OPTIONS_INIT;
     ek_collection *tasks;
     ek_function draw;
@@ -84,20 +104,22 @@ int main(int argc, char **argv)
     check(ek_register(tasks, "draw", draw_row, &picture, &draw));
     picture.points =
         calloc((size_t)ek_rank_workers(tasks), sizeof *picture.points);
-    check(ek_set_range(tasks, draw, ROWS));
+    int64_t frame = begin(tasks, draw, resumes ? argv[2] : NULL);
 
+    if (rank == 0 && resumes)
+        printf("resumed from %s with frame %lld\n", argv[2], (long long)frame);
     if (rank == 0)
         printf("frame  points in the set  rows stolen       ms  efficiency\n");
-    for (int frame = 0; frame < FRAMES; frame++) {
+    for (; frame < FRAMES; frame++) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
+        picture.width = 2.5 * pow(0.98, (double)frame);
         check(ek_process(tasks, &report));
         check(ek_reduce(tasks, picture.points, 1, MPI_INT64_T, MPI_SUM));
         if (rank == 0)
-            printf("%5d %18lld %12lld %8.1f %10.1f%%\n", frame,
+            printf("%5lld %18lld %12lld %8.1f %10.1f%%\n", (long long)frame,
                    (long long)picture.points[0], (long long)report.stolen,
                    1e3 * report.wall_s, 100 * report.efficiency);
         picture.points[0] = 0; /* ek_reduce() has cleared the others */
-        picture.width *= 0.98;
         check(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
     }
 

@@ -3,7 +3,8 @@
  * Saves: the tasks of a collection in files, for a later job, which may have
  * another number of ranks and workers.
  *
- * docs/how-to/save-and-resume.md shows how.
+ * A save that ek_restore() writes by itself, because option checkpoint asks for
+ * it, is a checkpoint.  docs/how-to/save-and-resume.md shows how.
  *
  * Errors, threads.  As in evenkeel.h; each failure is one of all ranks.
  */
@@ -17,12 +18,42 @@ extern "C" {
 #endif
 
 /**
+ * Write what the program itself needs to go on from a save.
+ *
+ * All ranks are called when the tasks are written, and may talk to each other
+ * by MPI, but must not call the library.  Files are closed, or synchronized,
+ * before the callback returns.  The library waits until they are on their disk,
+ * and removes them with their save.
+ * @param[in] prefix   How all their names begin, in the folder of the save; a
+ *                     file may have just this name.  The same on all ranks.
+ * @param[in] context  Of ek_set_save().
+ * @return 0, or a code with which the save fails.
+ */
+typedef int ek_save_fn(const char *prefix, void *context);
+
+/**
+ * Let each save have data of the program.
+ *
+ * A collection with such a callback may be saved although there are tiles: what
+ * is needed of them the callback writes.
+ * @param[in] write    The same on all ranks; NULL: there is no such data.
+ * @param[in] context  Passed to it; borrowed.
+ * @retval EK_ERR_ARG    @p tasks is NULL.
+ * @retval EK_ERR_STATE  An iteration is open.
+ * Call:    Local; on all ranks.
+ * Threads: Main thread.
+ */
+EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
+                             void *context);
+
+/**
  * Save all tasks that the collection holds between two iterations.
  *
  * A save has payloads, durations, where each task starts, homes, names of
  * functions, indices of ek_set_range() and the number of the next iteration.
- * It has no data of the program, no options, no results of ek_set_result(), and
- * not what EK_RESTORE_AUTO has learned.
+ * It has no options, no results of ek_set_result(), no data of the program but
+ * what the callback of ek_set_save() writes, and not what EK_RESTORE_AUTO has
+ * learned.
  * Tasks that were not restored since the last iteration are restored first, by
  * options.restore.
  *
@@ -32,8 +63,10 @@ extern "C" {
  *                    A folder is for one collection.
  * @retval EK_ERR_ARG    @p folder is NULL, too long, or differs between ranks.
  * @retval EK_ERR_STATE  An iteration is open; or there is what saves cannot
- *                       hold yet: functions with data, or tiles.
- * @retval EK_ERR_FILE   A file cannot be written; the saves before stay.
+ *                       hold: data that follows (option data), or tiles without
+ *                       a callback of ek_set_save().
+ * @retval EK_ERR_FILE   A file cannot be written, or the callback has failed;
+ *                       the saves before stay.
  * @retval As ek_restore(), which may come first.
  * Call:    Collective; synchronizing.
  * Threads: Main thread.
@@ -62,6 +95,17 @@ EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
  *          of some files for a while.
  */
 EK_API ek_status ek_load(ek_collection *tasks, const char *folder);
+
+/**
+ * Say how names of the program's files begin in the save that was loaded.
+ * @param[out] iteration  Number of the next iteration; or NULL.
+ * @return As the callback of ek_set_save() got it, but in the folder of
+ *         ek_load(); until ek_destroy().  NULL: nothing was loaded, and
+ *         @p iteration is as it was.
+ * Call:    Local.
+ * Threads: Any, after ek_load().
+ */
+EK_API const char *ek_loaded(const ek_collection *tasks, int64_t *iteration);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,8 @@ const struct eki_options eki_option_defaults = {
     .dvs = "layout=diamond,columns=8,rows=4,cell=11,source=-1,escape=0",
     .lifeline = "graph=auto,radix=4,attempts=4",
     .sws = "epochs=2,damping=1",
-    .replay = "0"};
+    .replay = "0",
+    .checkpoint = "0"};
 
 static bool is_collection(const char *text)
 {
@@ -249,6 +250,12 @@ static bool is_sws(const char *text)
     return eki_sws_read(text, &option);
 }
 
+static bool is_checkpoint(const char *text)
+{
+    struct eki_checkpoint_option option;
+    return eki_checkpoint_read(text, &option);
+}
+
 static bool is_hpdc12(const char *text)
 {
     struct eki_hpdc12_option option;
@@ -452,6 +459,11 @@ static const struct eki_option table[] = {
      HELP("0: none, FILE.ekr: a record, by which each task runs on the worker, "
           "and in the order, that ran it then; % stands for the collection's "
           "name")},
+    {TEXT_ONLY(checkpoint), AGREED,
+     TEXT(checkpoint, is_checkpoint, EKI_CHECKPOINT_ALLOWED),
+     HELP("0: none, DIR@every:10: a save in that folder at the end of every "
+          "10th restore, or once 10min have passed; % stands for the "
+          "collection's name")},
 };
 
 int eki_option_count(void)

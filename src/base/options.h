@@ -178,6 +178,21 @@ struct eki_sws_option {
 #define EKI_SWS_ALLOWED "a list of epochs=1 or 2, damping=0 ... 1000000"
 bool eki_sws_read(const char *text, struct eki_sws_option *option);
 
+/* What the option checkpoint says. */
+struct eki_checkpoint_option {
+    size_t folder;      /* bytes of its name, with which the text begins; 0:
+                           there are no checkpoints */
+    int64_t iterations; /* between two of them; 0: time counts ... */
+    uint64_t ns;        /* ... so much */
+};
+
+#define EKI_CHECKPOINT_ALLOWED                                                \
+    "0 or DIR@every:N, N 1 ... 1000000, and ms, s, min, h or nothing behind " \
+    "it (at most 1023 "                                                       \
+    "characters)"
+bool eki_checkpoint_read(const char *text,
+                         struct eki_checkpoint_option *option);
+
 #define EKI_HPDC12_ALLOWED                                                \
     "a list of c=0.1 ... 10, d=0.1 ... 10, k=2 ... 1048576, gather=node " \
     "or gather=core"
@@ -224,6 +239,7 @@ struct eki_options {
     _Alignas(8) const char *sws;
     int64_t saves; /* 0: EKI_SAVES */
     const char *replay;
+    const char *checkpoint;
 };
 
 /* Saves that a folder keeps. */
@@ -257,6 +273,7 @@ struct eki_settings {
     char dvs[128];
     char lifeline[128];
     char sws[128];
+    char checkpoint[EKI_OPTION_BYTES];
 };
 
 /* Where the timeline of ITERATION goes; NULL: there is none. */

@@ -179,6 +179,7 @@ static ek_status make_own_parts(ek_collection *tasks,
     EKI_TRY(eki_replaying_open(tasks->settings.options.replay,
                                tasks->settings.name, tasks->engine,
                                &tasks->parts.replaying));
+    EKI_TRY(eki_checkpoint_open(tasks));
     struct eki_about about = {""};
     if (strcmp(tasks->settings.record, "0") != 0)
         eki_collection_about(tasks, &about);
@@ -223,6 +224,7 @@ static void free_collection(ek_collection *tasks)
     eki_tracking_close(tasks);
     eki_hints_free(&tasks->parts.hints);
     eki_replaying_close(&tasks->parts.replaying);
+    eki_checkpoint_close(tasks);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);
@@ -364,9 +366,9 @@ void ek_destroy(ek_collection **made)
     }
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_DESTROY, 0);
     /* What went by since the last iteration is in no report. */
-    eki_report_last(tasks->report,
-                    eki_collection_outside_s(tasks, eki_clock_ns()),
-                    tasks->restores.seconds);
+    eki_report_last(
+        tasks->report, eki_collection_outside_s(tasks, eki_clock_ns()),
+        tasks->restores.seconds, eki_collection_saved(tasks).seconds);
     say_lists(tasks);
     eki_collection_say_unheeded(tasks);
     /* Wait for the other ranks while all is there that says for whom. */

@@ -23,6 +23,7 @@
 #include "tiles/tiles.h"
 
 #include <evenkeel_loop.h>
+#include <evenkeel_save.h>
 #include <evenkeel_tool.h>
 
 #include <pthread.h>
@@ -118,6 +119,25 @@ struct eki_shared {
     unsigned char **at; /* [size] of each rank; NULL: no memory */
 };
 
+/* Saves, and those that come by themselves: checkpoints. */
+struct eki_saves {
+    ek_save_fn *write; /* what the program adds to a save; NULL: nothing */
+    void *context;
+    char *loaded; /* how names of its files begin, of the save that was loaded;
+                     owned; NULL: none was */
+    int64_t loaded_iteration;
+    char *folder; /* of checkpoints; owned; NULL: there are none */
+    struct eki_checkpoint_option every;
+    int64_t last_iteration; /* before which one was written ... */
+    uint64_t last_ns;       /* ... and when */
+    bool is_due;            /* one is, as all ranks know */
+    struct eki_saved {
+        int64_t iteration; /* that came next */
+        double seconds;
+        int64_t failed; /* saves */
+    } spent;
+};
+
 /* What few programs ask for. */
 struct eki_parts {
     struct eki_watch *watch;       /* NULL: no tool hears of its tasks */
@@ -129,6 +149,7 @@ struct eki_parts {
     struct eki_rma *exported; /* memory; NULL: no iteration needs it, or has it
                                */
     bool exports_in_vain;     /* MPI has none that does */
+    struct eki_saves saves;
 };
 
 struct ek_collection {
@@ -237,7 +258,8 @@ ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
                             ek_status status);
 void eki_tracking_close(ek_collection *tasks);
 
-/* Restore, unless STATUS is an error already; WHOLE is what was done.  The
+/* Restore, unless STATUS is an error already; WHOLE is what was done.  Where
+ * there are checkpoints, ranks fail together, and know whether one is due.  The
  * caller has claimed the process. */
 ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
                                  ek_status status, ek_restore_report *whole);
@@ -245,8 +267,11 @@ ek_status eki_collection_restore(ek_collection *tasks, ek_restore_policy policy,
 ek_status eki_collection_restore_by(ek_collection *tasks,
                                     ek_restore_policy policy, ek_status status,
                                     ek_restore_report *whole);
-/* The same by the options, of a rank that is bare; false: nothing is done,
- * because other ranks, or a log, hear of it. */
+/* Complete WHOLE for the program. */
+void eki_collection_fill_restored(const ek_collection *tasks,
+                                  ek_restore_report *whole);
+/* The same by the options, of a rank that is bare and has run; false: nothing
+ * is done, because other ranks, or a log, hear of it. */
 bool eki_collection_restore_bare(ek_collection *tasks);
 
 /* Of a collection with hints.  Whether seeds wait for the durations of an
@@ -257,6 +282,22 @@ ek_status eki_collection_apply_hints(ek_collection *tasks);
 /* Collective: the first iteration has ended; rank 0 warns of what did not fit.
  */
 ek_status eki_collection_end_hints(ek_collection *tasks);
+
+/* Take the option checkpoint. */
+ek_status eki_checkpoint_open(ek_collection *tasks);
+void eki_checkpoint_close(ek_collection *tasks);
+/* Write a checkpoint now.  Its failure is said and counted, and is none of the
+ * call that wants it, but for EK_ERR_MPI.  Collective, between iterations; the
+ * caller has claimed the process. */
+ek_status eki_collection_checkpoint(ek_collection *tasks);
+/* Saves before the next iteration. */
+static inline struct eki_saved eki_collection_saved(const ek_collection *tasks)
+{
+    const struct eki_saved *spent = &tasks->parts.saves.spent;
+    return spent->iteration == tasks->iteration
+               ? *spent
+               : (struct eki_saved){.iteration = tasks->iteration};
+}
 
 /* Free what ek_gather() has made, if anything. */
 void eki_collection_free_gathered(ek_collection *tasks);

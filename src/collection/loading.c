@@ -7,8 +7,6 @@
 #include "collection/saving.h"
 #include "printed/printed.h"
 
-#include <evenkeel_save.h>
-
 struct load {
     struct eki_saving saving;
     struct eki_save_manifest manifest;
@@ -260,6 +258,17 @@ static ek_status deal_loaded(ek_collection *tasks)
     return EK_OK;
 }
 
+/* Where the program finds its files. */
+static ek_status note_prefix(const struct eki_saving *saving)
+{
+    char *prefix = eki_alloc(EKI_SAVE_NAME, 1);
+    if (!prefix)
+        return eki_error(EK_ERR_NOMEM, "no memory for the name of a save");
+    eki_save_prefix(prefix, saving->folder, saving->number);
+    saving->tasks->parts.saves.loaded = prefix;
+    return EK_OK;
+}
+
 /* Ranks with no STATUS know the newest save, and its manifest; collective. */
 static ek_status find_save(struct load *load, ek_status status)
 {
@@ -281,6 +290,8 @@ static ek_status find_save(struct load *load, ek_status status)
     status = eki_save_read_manifest(name, &load->manifest);
     if (status == EK_OK)
         status = match_functions(load, name);
+    if (status == EK_OK)
+        status = note_prefix(saving);
     return compare_ranks(load, status);
 }
 
@@ -302,6 +313,8 @@ static ek_status load_tasks(struct load *load)
                                         load->manifest.list[f].indices);
     }
     tasks->iteration = load->manifest.head.iteration;
+    tasks->parts.saves.loaded_iteration = tasks->iteration;
+    tasks->parts.saves.last_iteration = tasks->iteration;
     if (load->manifest.head.last == EK_RESTORE_AUTO && tasks->fabric->rank == 0)
         eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
                 "ek_load: '%s' has its tasks; what restore=auto had learned is "
@@ -319,10 +332,14 @@ static ek_status call_load(ek_collection *tasks, const char *folder,
     if (status == EK_OK)
         status = check_load(tasks);
     status = find_save(&load, status);
-    if (status == EK_OK) {
+    bool is_found = status == EK_OK;
+    if (is_found)
         status = load_tasks(&load);
-        if (status != EK_OK)
-            eki_collection_forget(tasks);
+    if (is_found && status != EK_OK)
+        eki_collection_forget(tasks);
+    if (status != EK_OK) {
+        eki_free(tasks->parts.saves.loaded);
+        tasks->parts.saves.loaded = NULL;
     }
     eki_save_free_manifest(&load.manifest);
     eki_free(load.functions);

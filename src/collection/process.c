@@ -113,7 +113,9 @@ static void hide_executed(ek_collection *tasks)
 EKI_COLD static ek_status restore_due(ek_collection *tasks, ek_status status)
 {
     ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    return eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
+    status = eki_collection_restore(tasks, EK_RESTORE_DEFAULT, status, &whole);
+    return tasks->parts.saves.is_due ? eki_collection_checkpoint(tasks)
+                                     : status;
 }
 
 /* The same where an iteration has run, or hints have come. */
@@ -245,8 +247,9 @@ static void add_data(ek_collection *tasks, struct eki_report_input *input)
 
 double eki_collection_outside_s(const ek_collection *tasks, uint64_t now)
 {
-    double outside_s =
-        (double)(now - tasks->left_ns) * 1e-9 - tasks->restores.seconds;
+    double outside_s = (double)(now - tasks->left_ns) * 1e-9 -
+                       tasks->restores.seconds -
+                       eki_collection_saved(tasks).seconds;
     return tasks->left_ns == 0 || outside_s < 0 ? 0 : outside_s;
 }
 
@@ -258,6 +261,8 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .iteration = tasks->iteration,
         .wall_s = (double)(left - entered) * 1e-9,
         .restore_s = tasks->restores.seconds,
+        .save_s = eki_collection_saved(tasks).seconds,
+        .saves_failed = eki_collection_saved(tasks).failed,
         .outside_s = eki_collection_outside_s(tasks, entered),
         .has_server_core = tasks->team->was_served,
         .cores = tasks->affinity.cores,

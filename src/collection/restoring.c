@@ -284,8 +284,8 @@ static ek_status restore_together(ek_collection *tasks,
     return follow_data(tasks, EK_OK, status, order_of(tasks));
 }
 
-static void fill_restore_report(const ek_collection *tasks,
-                                ek_restore_report *whole)
+void eki_collection_fill_restored(const ek_collection *tasks,
+                                  ek_restore_report *whole)
 {
     whole->tasks = eki_collection_held(tasks);
     whole->chosen = tasks->restores.chosen;
@@ -314,11 +314,34 @@ static ek_restore_policy chosen_policy(const ek_collection *tasks,
 static void note_restored(ek_collection *tasks, ek_restore_policy policy,
                           bool has_moved)
 {
-    if (tasks->state == EKI_STATE_RAN)
-        tasks->state = EKI_STATE_READY;
     tasks->restores.is_retained = policy != EK_RESTORE_ORIGINAL && !has_moved;
     tasks->restores.policy = policy;
     tasks->restores.chosen = chosen_policy(tasks, policy, has_moved);
+}
+
+static bool is_checkpoint_due(const ek_collection *tasks)
+{
+    const struct eki_saves *saves = &tasks->parts.saves;
+    if (tasks->loop.fn)
+        return false;
+    return saves->every.iterations > 0
+               ? tasks->iteration - saves->last_iteration >=
+                     saves->every.iterations
+               : eki_clock_ns() - saves->last_ns >= saves->every.ns;
+}
+
+/* Ranks that have restored with STATUS fail together, and know whether a
+ * checkpoint is due; collective. */
+static ek_status agree_on_checkpoint(ek_collection *tasks, ek_status status)
+{
+    /* Rank 0 says so: the others agree with a yes. */
+    bool wants = tasks->fabric->rank != 0 || is_checkpoint_due(tasks), is_one;
+    status = eki_fabric_mpi_agree_on(tasks->fabric, status, wants, &is_one);
+    tasks->parts.saves.is_due = status == EK_OK && wants && is_one;
+    /* All restore again. */
+    if (status != EK_OK && tasks->state == EKI_STATE_READY)
+        tasks->state = EKI_STATE_RAN;
+    return status;
 }
 
 ek_status eki_collection_restore_by(ek_collection *tasks,
@@ -338,16 +361,20 @@ ek_status eki_collection_restore_by(ek_collection *tasks,
     tasks->restores.is_retained = false;
     if (status == EK_OK)
         note_restored(tasks, policy, has_moved);
-    else if (tasks->state == EKI_STATE_RAN && !is_alone &&
-             status != EK_ERR_NOMEM)
+    if (tasks->state == EKI_STATE_RAN &&
+        (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
+    /* Ranks that differ in their calls are not all here. */
+    if (EKI_UNLIKELY(tasks->parts.saves.folder) &&
+        tasks->state != EKI_STATE_BROKEN && (is_alone || status != EK_ERR_ARG))
+        status = agree_on_checkpoint(tasks, status);
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restores.seconds += whole->seconds;
     if (EKI_UNLIKELY(tasks->parts.tracking))
         eki_tracking_restored(tasks);
     if (eki_log_is_on(EK_LEVEL_DEBUG)) {
-        fill_restore_report(tasks, whole);
+        eki_collection_fill_restored(tasks, whole);
         eki_collection_trace_restore(tasks, whole, status);
     }
     return status;
@@ -364,42 +391,11 @@ bool eki_collection_restore_bare(ek_collection *tasks)
 {
     if (tasks->settings.options.restore != EK_RESTORE_RETAIN ||
         tasks->settings.restore.count > 0 || follows(tasks) ||
-        eki_log_is_on(EK_LEVEL_DEBUG))
+        tasks->parts.saves.folder || eki_log_is_on(EK_LEVEL_DEBUG))
         return false;
     /* As restore_alone() ends. */
     eki_course_choose(&tasks->restores.course, false, 0);
     note_restored(tasks, EK_RESTORE_RETAIN, false);
+    tasks->state = EKI_STATE_READY;
     return true;
-}
-
-static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
-                              ek_restore_report *report,
-                              struct eki_caller caller)
-{
-    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    ek_status status;
-    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_RESTORE, &status));
-    tasks->agreed.is_behind = false;
-    if (status == EK_OK)
-        status = eki_collection_check_report("ek_restore: ", report,
-                                             "EK_RESTORE_REPORT_INIT");
-    status = eki_collection_restore(tasks, policy, status, &whole);
-    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
-    EKI_ASSERT_SLOW(eki_collection_check(tasks));
-    eki_collection_release();
-    if (status == EK_OK && report) {
-        size_t bytes = report->struct_bytes;
-        fill_restore_report(tasks, &whole);
-        whole.struct_bytes = bytes;
-        memcpy(report, &whole, bytes < sizeof whole ? bytes : sizeof whole);
-    }
-    return status;
-}
-
-ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
-                     ek_restore_report *report)
-{
-    struct eki_caller caller = EKI_CALLER("ek_restore");
-    return eki_collection_outcome(tasks,
-                                  call_restore(tasks, policy, report, caller));
 }

@@ -6,7 +6,6 @@
  */
 #include "collection/saving.h"
 
-#include <evenkeel_save.h>
 #include <unistd.h>
 
 /* What there is that saves cannot hold; NULL: nothing. */
@@ -14,11 +13,13 @@ static const char *find_unsaved(const ek_collection *tasks)
 {
     const struct eki_stores *stores =
         eki_fabric_mpi_shelf(tasks->fabric)->stores;
-    if (tasks->callbacks)
-        return "functions with data";
-    for (int i = 0; stores && i < stores->room; i++) {
+    if (tasks->callbacks && tasks->settings.options.data == EKI_DATA_FOLLOW)
+        return "data that follows its tasks (option data)";
+    /* What the program needs of tiles it writes itself. */
+    for (int i = 0; stores && !tasks->parts.saves.write && i < stores->room;
+         i++) {
         if (stores->stores[i])
-            return "tiles";
+            return "tiles, and no callback of ek_set_save";
     }
     return NULL;
 }
@@ -32,8 +33,8 @@ ek_status eki_saving_check(const ek_collection *tasks, const char *call)
                          "iterations",
                          call);
     return unsaved ? eki_error(EK_ERR_STATE,
-                               "%s: '%s' has %s, which saves cannot hold yet",
-                               call, tasks->settings.name, unsaved)
+                               "%s: '%s' has %s, which saves cannot hold", call,
+                               tasks->settings.name, unsaved)
                    : EK_OK;
 }
 
@@ -41,7 +42,8 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
 {
     const ek_collection *tasks = saving->tasks;
     char differ[100];
-    uint64_t same = tasks->agreed.functions ^ tasks->agreed.ranges;
+    uint64_t same = tasks->agreed.functions ^ tasks->agreed.ranges ^
+                    (tasks->parts.saves.write != NULL);
     if (status == EK_OK && !saving->folder)
         status = eki_error(EK_ERR_ARG, "%s: folder is NULL", saving->call);
     else if (status == EK_OK &&
@@ -55,7 +57,8 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
         same = eki_hash_text(eki_hash(same, (uint64_t)tasks->iteration),
                              saving->folder);
     snprintf(differ, sizeof differ,
-             "%s: ranks differ in folder, functions or calls before",
+             "%s: ranks differ in folder, functions, ek_set_save or calls "
+             "before",
              saving->call);
     return eki_collection_agree_on(tasks, status, same, differ);
 }
@@ -215,6 +218,24 @@ static ek_status write_part(const struct eki_saving *saving,
     return status;
 }
 
+/* All ranks call the program, as it may talk to other ranks; collective. */
+static ek_status write_program(const struct eki_saving *saving)
+{
+    const struct eki_saves *saves = &saving->tasks->parts.saves;
+    char prefix[EKI_SAVE_NAME];
+    ek_status status = EK_OK;
+    if (!saves->write)
+        return EK_OK;
+    eki_save_prefix(prefix, saving->folder, saving->number);
+    int code = saves->write(prefix, saves->context);
+    if (code != 0)
+        status = eki_error(EK_ERR_FILE,
+                           "%s: the callback of ek_set_save returned %d for "
+                           "'%.500s'",
+                           saving->call, code, prefix);
+    return eki_fabric_mpi_agree(saving->tasks->fabric, status);
+}
+
 /* Collective. */
 static ek_status write_parts(const struct eki_saving *saving,
                              struct eki_save_head *head)
@@ -222,6 +243,7 @@ static ek_status write_parts(const struct eki_saving *saving,
     struct eki_fabric *fabric = saving->tasks->fabric;
     struct eki_save_sums sums;
     EKI_TRY(eki_fabric_mpi_agree(fabric, write_part(saving, head, &sums)));
+    EKI_TRY(write_program(saving));
     EKI_TRY(eki_saving_sum(saving, &sums));
     ek_status status = EK_OK;
     if (fabric->rank == 0) {
@@ -254,13 +276,27 @@ static ek_status save_tasks(struct eki_saving *saving, ek_status status)
     return status;
 }
 
+ek_status eki_saving_write(struct eki_saving *saving, ek_status status)
+{
+    ek_collection *tasks = saving->tasks;
+    struct eki_saved saved = eki_collection_saved(tasks);
+    uint64_t start = eki_clock_ns();
+    double restored_s = tasks->restores.seconds;
+    status = save_tasks(saving, status);
+    saved.seconds += (double)(eki_clock_ns() - start) * 1e-9 -
+                     (tasks->restores.seconds - restored_s);
+    saved.failed += status != EK_OK;
+    tasks->parts.saves.spent = saved;
+    return status;
+}
+
 static ek_status call_save(ek_collection *tasks, const char *folder,
                            struct eki_caller caller)
 {
     struct eki_saving saving = {tasks, caller.name, folder, 0};
     ek_status status;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_SAVE, &status));
-    status = save_tasks(&saving, status);
+    status = eki_saving_write(&saving, status);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     EKI_ASSERT_SLOW(eki_collection_check(tasks));
     eki_collection_release();

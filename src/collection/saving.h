@@ -20,6 +20,9 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status);
 /* SUMS become those of all ranks; collective. */
 ek_status eki_saving_sum(const struct eki_saving *saving,
                          struct eki_save_sums *sums);
+/* Write the save, unless STATUS is an error already; the caller has claimed the
+ * process.  Collective. */
+ek_status eki_saving_write(struct eki_saving *saving, ek_status status);
 /* Whether CALL comes between iterations, and saves can hold what there is. */
 ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 

@@ -63,7 +63,7 @@ struct squares {
 
 /* A third one finds the largest of each. */
 struct largest {
-    double wall_s, restore_s, outside_s;
+    double wall_s, restore_s, outside_s, save_s;
     double load_ns; /* of a worker */
     double data_held_bytes;
     double deepest;
@@ -235,6 +235,7 @@ static void sum_here(const struct eki_engine *engine,
         .largest = {.wall_s = input->wall_s,
                     .restore_s = input->restore_s,
                     .outside_s = input->outside_s,
+                    .save_s = input->save_s,
                     .data_held_bytes = (double)input->data_held_bytes},
         .task.function = -1};
     sums->server_cores = input->has_server_core;
@@ -363,6 +364,7 @@ static void fill_times(const struct eki_report_sums *sums,
     figures->first_steal_most_s = largest->first_steal_ns * NS;
     figures->restore_s = largest->restore_s;
     figures->outside_s = largest->outside_s;
+    figures->save_s = largest->save_s;
     figures->serve_p50_s = eki_histogram_quantile(&service, 0.5);
     figures->serve_p99_s = eki_histogram_quantile(&service, 0.99);
 }
@@ -447,6 +449,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.steal = input->steal;
     while (eki_detection_of(figures.termination) != engine->detect.rule)
         figures.termination++;
+    figures.saves_failed = input->saves_failed;
     fill_sums(sums, &all.squares, &figures);
     fill_times(sums, &all.largest, &figures);
     fill_load_figures(sums, &all, &figures);

@@ -52,6 +52,8 @@ struct eki_figures {
     int64_t first_steals;
     double first_steal_s, first_steal_most_s;
     int termination; /* enum eki_detector */
+    double save_s;
+    int64_t saves_failed;
 };
 
 /* Fields of struct eki_figures, eki_report_rank or _function.  A choice is one
@@ -150,6 +152,8 @@ struct eki_report_input {
     double wall_s;    /* this rank's stay in ek_process() */
     double restore_s; /* in ek_restore() before it */
     double outside_s; /* outside since the last iteration; 0: it is the first */
+    double save_s;    /* in saves before it, of which ... */
+    int64_t saves_failed; /* ... so many failed, as on all ranks */
     bool has_server_core; /* a thread of its own is the server */
     int cores;            /* that the workers of the job may use ... */
     int cpus, online;     /* ... this rank, and that its host has */
@@ -209,6 +213,6 @@ struct eki_verdict_run eki_report_run(struct eki_report *report);
  * the last one OUTSIDE_S and RESTORE_S went by, in no iteration's report.
  */
 void eki_report_last(struct eki_report *report, double outside_s,
-                     double restore_s);
+                     double restore_s, double save_s);
 
 #endif

@@ -154,6 +154,11 @@ static const struct eki_field job_table[] = {
      HELP("the same of the worker that took longest")},
     {OF_JOB(termination), CHOICE,
      HELP("how nodes found the end; tasks of one node are counted")},
+    {OF_JOB(save_s), SECONDS,
+     HELP("longest time of a rank in saves and checkpoints before this "
+          "iteration")},
+    {OF_JOB(saves_failed), COUNT,
+     HELP("saves and checkpoints before this iteration that failed")},
 };
 
 /* So rows of the job are rows of a rank, too. */

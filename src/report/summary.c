@@ -103,6 +103,7 @@ void eki_report_add(struct eki_report *report,
     run->wall_s += figures->wall_s;
     run->restore_s += figures->restore_s;
     run->outside_s += figures->outside_s;
+    run->save_s += figures->save_s;
     run->core_s += (workers + extra->servers) * figures->wall_s;
     run->server_s += extra->servers * figures->wall_s;
     run->work_s += figures->work_s;
@@ -216,11 +217,14 @@ static void say_times(const struct eki_report *report,
                       const struct eki_verdict_run *run)
 {
     const struct eki_report_course *course = &report->course;
-    double whole_s = run->wall_s + run->outside_s + run->restore_s;
+    double whole_s =
+        run->wall_s + run->outside_s + run->restore_s + run->save_s;
     char text[LINE_BYTES] = "  ";
     append_seconds("inside", run->wall_s, whole_s, text, sizeof text);
     append_seconds(", outside", run->outside_s, whole_s, text, sizeof text);
     append_seconds(", restoring", run->restore_s, whole_s, text, sizeof text);
+    if (run->save_s > 0)
+        append_seconds(", saving", run->save_s, whole_s, text, sizeof text);
     eki_report_say(report, text);
     snprintf(text, sizeof text,
              "  an iteration takes %s; best: %" PRId64
@@ -281,7 +285,7 @@ struct eki_verdict_run eki_report_run(struct eki_report *report)
 }
 
 void eki_report_last(struct eki_report *report, double outside_s,
-                     double restore_s)
+                     double restore_s, double save_s)
 {
     struct eki_verdict_run run;
     if (report->level != 1 && report->level != 2)
@@ -289,6 +293,7 @@ void eki_report_last(struct eki_report *report, double outside_s,
     run = eki_report_run(report);
     run.outside_s += outside_s;
     run.restore_s += restore_s;
+    run.save_s += save_s;
     say_head(report, &run);
     if (run.iterations == 0)
         return;

@@ -22,8 +22,8 @@ struct eki_verdict_run {
     int workers, nodes;
     int cores;        /* that the workers may use */
     int cpus, online; /* that one rank may use, and that its host has */
-    double wall_s, restore_s, outside_s; /* seconds, not core seconds */
-    double core_s;                       /* workers' and servers' */
+    double wall_s, restore_s, outside_s, save_s; /* seconds, not core seconds */
+    double core_s;                               /* workers' and servers' */
     double work_s, overhead_s, search_s, end_s, start_s, late_s;
     double cpu_s;
     double starved_s; /* without a core: in tasks, between them, without any */

@@ -11,6 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What names of the program's files have behind the number. */
+#define PROGRAM "program"
+#define PROGRAM_BYTES (sizeof PROGRAM - 1)
+
 void eki_save_name(char name[EKI_SAVE_NAME], const char *folder, int64_t number,
                    int part)
 {
@@ -19,6 +23,13 @@ void eki_save_name(char name[EKI_SAVE_NAME], const char *folder, int64_t number,
     if (part != EKI_SAVE_MANIFEST)
         snprintf(name, EKI_SAVE_NAME, "%s/save-%" PRId64 ".rank-%d", folder,
                  number, part);
+}
+
+void eki_save_prefix(char name[EKI_SAVE_NAME], const char *folder,
+                     int64_t number)
+{
+    snprintf(name, EKI_SAVE_NAME, "%s/save-%" PRId64 "." PROGRAM, folder,
+             number);
 }
 
 ek_status eki_save_make_folder(const char *folder)
@@ -64,18 +75,39 @@ ek_status eki_save_newest(const char *folder, int64_t *newest)
     return EK_OK;
 }
 
-/* Wait until what was changed in the folder is on its disk. */
-static bool sync_folder(const char *folder)
+/* Wait until what was changed in the file, or folder, is on its disk. */
+static bool sync_name(const char *name)
 {
-    int open_folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int file = open(name, O_RDONLY | O_CLOEXEC);
     /* EINVAL: this file system has nothing to wait for. */
-    bool is_synced =
-        open_folder >= 0 && (fsync(open_folder) == 0 || errno == EINVAL);
+    bool is_synced = file >= 0 && (fsync(file) == 0 || errno == EINVAL);
     int reason = errno;
-    if (open_folder >= 0)
-        close(open_folder);
+    if (file >= 0)
+        close(file);
     errno = reason;
     return is_synced;
+}
+
+/* The same of what the program has written for a save. */
+static ek_status sync_program(const char *folder, int64_t number)
+{
+    char name[EKI_SAVE_NAME + sizeof((struct dirent *)0)->d_name];
+    DIR *open = opendir(folder);
+    const struct dirent *entry;
+    ek_status status = EK_OK;
+    int64_t found;
+    while (open && status == EK_OK && (entry = readdir(open)) != NULL) {
+        const char *kind = kind_of(entry->d_name, &found);
+        if (!kind || found != number || strncmp(kind, PROGRAM, PROGRAM_BYTES))
+            continue;
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        if (!sync_name(name))
+            status = eki_error(EK_ERR_FILE, "cannot write '%.700s': %s", name,
+                               strerror(errno));
+    }
+    if (open)
+        closedir(open);
+    return status;
 }
 
 ek_status eki_save_place(const char *folder, int64_t number)
@@ -83,7 +115,8 @@ ek_status eki_save_place(const char *folder, int64_t number)
     char name[EKI_SAVE_NAME], new[EKI_SAVE_NAME + sizeof EKI_SAVE_NEW];
     eki_save_name(name, folder, number, EKI_SAVE_MANIFEST);
     snprintf(new, sizeof new, "%s" EKI_SAVE_NEW, name);
-    if (sync_folder(folder) && rename(new, name) == 0 && sync_folder(folder))
+    EKI_TRY(sync_program(folder, number));
+    if (sync_name(folder) && rename(new, name) == 0 && sync_name(folder))
         return EK_OK;
     return eki_error(EK_ERR_FILE, "cannot put '%.700s' in its place: %s", name,
                      strerror(errno));

@@ -146,8 +146,12 @@ void eki_save_name(char name[EKI_SAVE_NAME], const char *folder, int64_t number,
 ek_status eki_save_make_folder(const char *folder);
 /* The newest save of the folder; 0: none. */
 ek_status eki_save_newest(const char *folder, int64_t *number);
-/* Its files are on their disk, but the manifest has another name, with
- * EKI_SAVE_NEW behind it: put it in its place. */
+/* How names of files begin that the program writes for the save. */
+void eki_save_prefix(char name[EKI_SAVE_NAME], const char *folder,
+                     int64_t number);
+/* The files of ranks are on their disk, those of the program are closed, and
+ * the manifest has another name, with EKI_SAVE_NEW behind it: put it in its
+ * place when all are on their disk. */
 #define EKI_SAVE_NEW ".new"
 ek_status eki_save_place(const char *folder, int64_t number);
 /* Remove what there is of saves from FIRST to LAST, as far as that goes. */

@@ -557,6 +557,36 @@ static void pinned_tasks_stay_on_their_ranks(void)
     leave_ranks(&tasks);
 }
 
+static size_t pack(const ek_task *task, void *buffer, void *context)
+{
+    (void)task, (void)buffer, (void)context;
+    return 0;
+}
+
+static void unpack(const ek_task *task, const void *buffer, size_t bytes,
+                   void *context)
+{
+    (void)task, (void)buffer, (void)bytes, (void)context;
+}
+
+static void release(const ek_task *task, void *context)
+{
+    (void)task, (void)context;
+}
+
+static ek_collection *make_following(void)
+{
+    ek_options options = job_options();
+    ek_data_ops ops = EK_DATA_OPS_INIT;
+    ops.pack_input = pack;
+    ops.unpack_result = unpack;
+    ops.release = release;
+    CHECK_OK(ek_options_set(&options, "data", "follow"));
+    ek_collection *tasks = make_over_some(options, false);
+    CHECK_OK(ek_set_data_ops(tasks, work, &ops));
+    return tasks;
+}
+
 static void what_cannot_be_saved_is_refused(void)
 {
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
@@ -574,9 +604,11 @@ static void what_cannot_be_saved_is_refused(void)
     CHECK_OK(ek_tiles_create(tasks, &shape, &tiles));
     FAILS(ek_save(tasks, path), EK_ERR_STATE, "has tiles");
     ek_tiles_destroy(&tiles);
-    CHECK_OK(ek_set_data_blocks(tasks, work, 64));
-    FAILS(ek_save(tasks, path), EK_ERR_STATE, "functions with data");
-    FAILS(ek_load(tasks, path), EK_ERR_STATE, "functions with data");
+    leave_ranks(&tasks);
+    take_ranks(job_size);
+    tasks = make_following();
+    FAILS(ek_save(tasks, path), EK_ERR_STATE, "data that follows");
+    FAILS(ek_load(tasks, path), EK_ERR_STATE, "data that follows");
     leave_ranks(&tasks);
 }
 

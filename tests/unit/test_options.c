@@ -507,6 +507,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"termination", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"sws", EKI_AGREES | EKI_HAS_VARIABLE},
         {"saves", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"checkpoint", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},

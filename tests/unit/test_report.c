@@ -160,7 +160,7 @@ static void a_report_that_was_not_made_has_no_figures(void)
     CHECK_EQ_INT(eki_report_copy(report, &figures), EK_ERR_STATE);
     CHECK_OK(eki_report_open(report, "1"));
     eki_report_print(report);
-    eki_report_last(report, 0, 0);
+    eki_report_last(report, 0, 0, 0);
     eki_report_destroy(&report);
     eki_report_destroy(&report);
 }
@@ -299,8 +299,8 @@ static void level_zero_and_other_ranks_are_silent(void)
     CHECK_OK(eki_report_open(other, "/nowhere/at/all.tsv"));
     eki_report_print(quiet);
     eki_report_print(other);
-    eki_report_last(quiet, 0, 0);
-    eki_report_last(other, 0, 0);
+    eki_report_last(quiet, 0, 0, 0);
+    eki_report_last(other, 0, 0, 0);
     CHECK_EQ_INT(heard.lines, 0);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     eki_report_destroy(&quiet);
@@ -449,8 +449,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "\ttermination\nfock\t");
-    CHECK_HAS_TEXT(text, "\t64\t65.5\t66.5\tacknowledged\nmp2\t");
+    CHECK_HAS_TEXT(text, "\tsaves_failed\nfock\t");
+    CHECK_HAS_TEXT(text, "\t65.5\t66.5\tacknowledged\t68.5\t69\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     CHECK(access(old_name, F_OK) != 0);
     remove(file_name);
@@ -634,7 +634,7 @@ static void the_end_says_what_the_iterations_were(void)
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
     CHECK_OK(eki_report_open(report, "1"));
     eki_report_trouble(report);
-    eki_report_last(report, 1, 0.25);
+    eki_report_last(report, 1, 0.25, 0);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     CHECK_EQ_TEXT(
         heard.text,
@@ -678,7 +678,7 @@ static void the_end_comes_without_iterations_too(void)
     ek_set_sink(listen, &heard, EK_LEVEL_INFO);
     CHECK_OK(eki_report_open(report, "2"));
     eki_report_trouble(report);
-    eki_report_last(report, 0, 0);
+    eki_report_last(report, 0, 0, 0);
     ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     CHECK_HAS_TEXT(heard.text, "report: 0 iterations; 1 iteration failed\n");
     CHECK_EQ_INT(heard.lines, 1);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ek_restore(), and the checkpoints that it writes when one is due; what the
+ * program adds to saves, and finds again. */
+#include "collection/saving.h"
+#include "record/record.h"
+
+ek_status eki_checkpoint_open(ek_collection *tasks)
+{
+    struct eki_saves *saves = &tasks->parts.saves;
+    char folder[EKI_OPTION_BYTES];
+    eki_checkpoint_read(tasks->settings.checkpoint, &saves->every);
+    if (saves->every.folder == 0)
+        return EK_OK;
+    snprintf(folder, sizeof folder, "%.*s", (int)saves->every.folder,
+             tasks->settings.checkpoint);
+    saves->folder = eki_record_path(folder, tasks->settings.name);
+    saves->last_ns = eki_clock_ns();
+    return saves->folder ? EK_OK
+                         : eki_error(EK_ERR_NOMEM, "no memory for the option "
+                                                   "checkpoint");
+}
+
+void eki_checkpoint_close(ek_collection *tasks)
+{
+    eki_free(tasks->parts.saves.folder);
+    eki_free(tasks->parts.saves.loaded);
+}
+
+ek_status eki_collection_checkpoint(ek_collection *tasks)
+{
+    struct eki_saves *saves = &tasks->parts.saves;
+    struct eki_saving saving = {tasks, "checkpoint", saves->folder, 0};
+    ek_status status = eki_saving_write(&saving, EK_OK);
+    saves->is_due = false;
+    saves->last_iteration = tasks->iteration;
+    saves->last_ns = eki_clock_ns();
+    return status == EK_ERR_MPI ? status : EK_OK;
+}
+
+static ek_status call_restore(ek_collection *tasks, ek_restore_policy policy,
+                              ek_restore_report *report,
+                              struct eki_caller caller)
+{
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    ek_status status;
+    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_RESTORE, &status));
+    tasks->agreed.is_behind = false;
+    if (status == EK_OK)
+        status = eki_collection_check_report("ek_restore: ", report,
+                                             "EK_RESTORE_REPORT_INIT");
+    status = eki_collection_restore(tasks, policy, status, &whole);
+    if (EKI_UNLIKELY(tasks->parts.saves.is_due))
+        status = eki_collection_checkpoint(tasks);
+    eki_lookout_leave(&tasks->lookout, eki_clock_ns());
+    EKI_ASSERT_SLOW(eki_collection_check(tasks));
+    eki_collection_release();
+    if (status == EK_OK && report) {
+        size_t bytes = report->struct_bytes;
+        eki_collection_fill_restored(tasks, &whole);
+        whole.struct_bytes = bytes;
+        memcpy(report, &whole, bytes < sizeof whole ? bytes : sizeof whole);
+    }
+    return status;
+}
+
+ek_status ek_restore(ek_collection *tasks, ek_restore_policy policy,
+                     ek_restore_report *report)
+{
+    struct eki_caller caller = EKI_CALLER("ek_restore");
+    return eki_collection_outcome(tasks,
+                                  call_restore(tasks, policy, report, caller));
+}
+
+ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write, void *context)
+{
+    ek_status status = eki_collection_check_idle(tasks, "ek_set_save", "");
+    if (status == EK_OK) {
+        tasks->parts.saves.write = write;
+        tasks->parts.saves.context = context;
+    }
+    return eki_collection_outcome(tasks, status);
+}
+
+const char *ek_loaded(const ek_collection *tasks, int64_t *iteration)
+{
+    const struct eki_saves *saves = &tasks->parts.saves;
+    if (iteration && saves->loaded)
+        *iteration = saves->loaded_iteration;
+    return saves->loaded;
+}
