@@ -38,6 +38,7 @@ static const struct option options[] = {
      .help = "seed of cities and first concentrations (1)"},
     {"--check", NULL, AT(has_check), OPTION_FLAG,
      .help = "compare with a serial run, to the last bit"},
+    {"--resume", "DIR", AT(shared.resume), OPTION_TEXT, .help = RESUME_HELP},
 };
 
 static bool find_mechanism(void *context, struct message *message)

@@ -168,6 +168,52 @@ void field_transport(struct field *field)
     }
 }
 
+/* Read the columns here from the file, or write them to it. */
+static bool transfer(const struct field *field, const char *path, bool is_read)
+{
+    int mode = is_read ? MPI_MODE_RDONLY : MPI_MODE_CREATE | MPI_MODE_WRONLY;
+    int count = (int)column_count(&field->size), moved = count, failures;
+    MPI_File file;
+    MPI_Status status;
+    failures = MPI_File_open(field->comm, path, mode, MPI_INFO_NULL, &file) !=
+               MPI_SUCCESS;
+    if (failures)
+        return false;
+    for (int i = 0; i < field->size.columns; i++) {
+        double *state = field->columns[i].state;
+        MPI_Offset at = (MPI_Offset)field_column_bytes(&field->size) * i;
+        if (!state)
+            continue;
+        int code = is_read ? MPI_File_read_at(file, at, state, count,
+                                              MPI_DOUBLE, &status)
+                           : MPI_File_write_at(file, at, state, count,
+                                               MPI_DOUBLE, &status);
+        if (code == MPI_SUCCESS)
+            MPI_Get_count(&status, MPI_DOUBLE, &moved);
+        failures += code != MPI_SUCCESS || moved != count;
+    }
+    failures += MPI_File_close(&file) != MPI_SUCCESS;
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, field->comm);
+    return failures == 0;
+}
+
+bool field_write(const struct field *field, const char *path)
+{
+    return transfer(field, path, false);
+}
+
+bool field_read(struct field *field, const char *path)
+{
+    for (int i = 0; i < field->size.columns; i++) {
+        bool is_here = field->owners[i] == field->rank;
+        if (!is_here)
+            field_give(field, i);
+        else if (!field->columns[i].state)
+            column_make(field, i);
+    }
+    return transfer(field, path, true);
+}
+
 static uint64_t hash_of(const struct field *field, int column)
 {
     uint64_t hash = (uint64_t)column;

@@ -70,6 +70,21 @@ void field_find_owners(struct field *field);
  */
 void field_transport(struct field *field);
 
+/**
+ * Write the states of all columns to a file.
+ *
+ * Call: Collective; all ranks return the same.
+ */
+bool field_write(const struct field *field, const char *path);
+
+/**
+ * Read what field_write() has written.  Each rank gets the columns that
+ * field.owners says, which another number of ranks may have written.
+ *
+ * Call: Collective; all ranks return the same.
+ */
+bool field_read(struct field *field, const char *path);
+
 /** What a field comes to. */
 struct field_sum {
     double mean;    /* of the species that is shown */

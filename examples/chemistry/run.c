@@ -101,13 +101,16 @@ static bool run_mode(const struct arguments *arguments,
                      struct message *message)
 {
     struct runner runner;
+    int number = 0;
     bool is_good = runner_make(arguments, setup, &runner) == EK_OK ||
                    message_leave(message);
+    if (is_good)
+        is_good = tasks_resume(&runner.hour, &runner.job, &number, message);
     if (is_good && trial)
         trial_begin(trial, &runner.job);
     else if (is_good)
         print_columns(&runner.job);
-    for (int number = 0; is_good && number < iterations; number++) {
+    for (; is_good && number < iterations; number++) {
         struct figures figures;
         double seconds;
         is_good = step(&runner, number, &seconds, &figures, message);
@@ -164,7 +167,8 @@ static int run_one(const struct arguments *arguments,
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = arguments->shared.mode,
-                                    .record = arguments->shared.record};
+                                    .record = arguments->shared.record,
+                                    .resume = arguments->shared.resume};
     const struct mechanism *mechanism = arguments->size.mechanism;
     struct message message;
     struct field_sum sum;

@@ -74,3 +74,39 @@ ek_status tasks_open(const struct job_setup *setup, struct hour *hour,
         status = job_open(setup, &options, collection, job);
     return status == EK_OK ? set_data(hour, job) : status;
 }
+
+/* Part of a save. */
+static int write_field(const char *path, void *context)
+{
+    const struct hour *hour = context;
+    return field_write(hour->field, path) ? 0 : 1;
+}
+
+/* A task starts here: its home has the column. */
+static bool note_home(const ek_task *task, void *context)
+{
+    struct field *field = context;
+    field->owners[column_of(task->payload)] = task->home;
+    return true;
+}
+
+bool tasks_resume(struct hour *hour, struct job *job, int *first,
+                  struct message *message)
+{
+    struct field *field = hour->field;
+    int64_t iteration = 0;
+    if (job_resume(job, write_field, hour) != EK_OK)
+        return message_leave(message);
+    const char *path = ek_loaded(job->tasks, &iteration);
+    *first = (int)iteration;
+    if (!path)
+        return true;
+    for (int i = 0; i < field->size.columns; i++)
+        field->owners[i] = -1;
+    if (ek_visit_tasks(job->tasks, note_home, field) != EK_OK)
+        return message_leave(message);
+    MPI_Allreduce(MPI_IN_PLACE, field->owners, field->size.columns, MPI_INT,
+                  MPI_MAX, field->comm);
+    return field_read(field, path) ||
+           message_set(message, "%s: no field of this size", path);
+}

@@ -19,4 +19,14 @@
 ek_status tasks_open(const struct job_setup *setup, struct hour *hour,
                      struct job *job);
 
+/**
+ * Let saves have the field, and go on from one if the setup says so.
+ *
+ * @param[out] first  The hour that comes next.
+ *
+ * Call: Collective, before the first hour.
+ */
+bool tasks_resume(struct hour *hour, struct job *job, int *first,
+                  struct message *message);
+
 #endif

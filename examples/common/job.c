@@ -3,6 +3,8 @@
 
 #include <evenkeel_loop.h>
 
+#include <stdio.h>
+
 static ek_status add_all(struct job *job, void *context)
 {
     (void)context;
@@ -68,12 +70,26 @@ int job_workers(const struct job *job)
     return ek_job_workers(job->tasks);
 }
 
+ek_status job_resume(struct job *job, ek_save_fn *write, void *context)
+{
+    const char *folder = job->setup.resume;
+    int64_t iteration = 0;
+    ek_status status = ek_set_save(job->tasks, write, context);
+    if (status == EK_OK && folder)
+        status = ek_load(job->tasks, folder);
+    job->has_loaded = ek_loaded(job->tasks, &iteration) != NULL;
+    if (job->has_loaded && is_first_rank())
+        printf("resumed from %s with iteration %lld\n",
+               ek_loaded(job->tasks, NULL), (long long)iteration);
+    return status;
+}
+
 ek_status job_prepare(struct job *job, ek_restore_report *report)
 {
     bool is_first = !job->has_run;
     job->has_run = true;
     if (is_first)
-        return job->add(job, job->context);
+        return job->has_loaded ? EK_OK : job->add(job, job->context);
     if (!job->setup.mode.is_anew)
         return ek_restore(job->tasks, EK_RESTORE_DEFAULT, report);
     ek_status status = ek_clear(job->tasks);

@@ -11,12 +11,15 @@
 #include "cli/modes.h"
 #include "common/figures.h"
 
+#include <evenkeel_save.h>
+
 /** Who runs it, and how it is balanced. */
 struct job_setup {
     MPI_Comm comm;
     struct mode mode;
     bool ignore_environment; /* do not look at EVENKEEL_* */
     const char *record;      /* of ek_options; NULL: none */
+    const char *resume;      /* folder of saves to go on from; NULL: none */
 };
 
 struct job;
@@ -31,7 +34,8 @@ struct job {
     void *context;
     ek_collection *tasks;
     ek_function function;
-    bool has_run; /* there is an iteration to restore from */
+    bool has_run;    /* there is an iteration to restore from */
+    bool has_loaded; /* its tasks come from a save */
 };
 
 /** What a job runs. */
@@ -64,6 +68,16 @@ bool job_knows(const struct mode *mode);
 ek_status job_open(const struct job_setup *setup,
                    const struct job_options *options, ek_options collection,
                    struct job *job);
+
+/**
+ * Let saves have what the program writes, and go on from one if the setup says
+ * so: then rank 0 says what it resumes.
+ *
+ * @param[in] write  As of ek_set_save(), with its @p context.
+ *
+ * Call: Collective, before the first job_prepare().
+ */
+ek_status job_resume(struct job *job, ek_save_fn *write, void *context);
 
 /**
  * Bring the collection into the state in which an iteration starts.

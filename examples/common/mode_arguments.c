@@ -36,6 +36,9 @@ static bool check_together(void *arguments, struct message *message)
     if (shared->record && shared->has_compare)
         return message_set(message,
                            "--compare and --record do not go together");
+    if (shared->resume && shared->has_compare)
+        return message_set(message,
+                           "--compare and --resume do not go together");
     if (shared->rounds == 0)
         shared->rounds = 1;
     shared->mode =

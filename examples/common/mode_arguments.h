@@ -18,6 +18,7 @@ struct mode_arguments {
     bool has_compare;
     int rounds;         /* of a comparison */
     const char *record; /* file of durations; NULL: none */
+    const char *resume; /* folder of saves; NULL: none */
 };
 
 /** To be shared by the command line of a program, whose struct begins with a
@@ -26,5 +27,9 @@ extern const struct command_line mode_command_line;
 
 /** What --iterations takes: an option of each program, as is its default. */
 #define OPTION_ITERATIONS OPTION_INTEGER(1, 10000)
+/** Help of --resume, of the programs that have it. */
+#define RESUME_HELP                                             \
+    "go on from the newest save of a folder, on any number of " \
+    "ranks (EVENKEEL_CHECKPOINT writes them); not with --compare"
 
 #endif

@@ -170,6 +170,11 @@ void fock_destroy(struct fock **fock)
     *fock = NULL;
 }
 
+ek_status fock_resume(struct fock *fock, ek_save_fn *write, void *context)
+{
+    return job_resume(&fock->job, write, context);
+}
+
 const struct job *fock_job(const struct fock *fock)
 {
     return &fock->job;

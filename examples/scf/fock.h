@@ -36,6 +36,9 @@ ek_status fock_create(const struct job_setup *setup,
 
 void fock_destroy(struct fock **fock);
 
+/** As job_resume().  Call: Collective, before the first build. */
+ek_status fock_resume(struct fock *fock, ek_save_fn *write, void *context);
+
 /** The job that builds it. */
 const struct job *fock_job(const struct fock *fock);
 

@@ -21,6 +21,7 @@ static const struct option problem_options[] = {
              "nodes (1)"},
     {"--iterations", "N", AT(modes.iterations), OPTION_ITERATIONS,
      .help = "iterations at most (50)"},
+    {"--resume", "DIR", AT(modes.resume), OPTION_TEXT, .help = RESUME_HELP},
 };
 
 static bool check_together(void *arguments, struct message *message)
@@ -67,7 +68,8 @@ static int solve(const struct problem *problem,
 {
     const struct job_setup setup = {.comm = MPI_COMM_WORLD,
                                     .mode = arguments->mode,
-                                    .record = arguments->record};
+                                    .record = arguments->record,
+                                    .resume = arguments->resume};
     struct scf_options options = options_of(problem);
     struct scf_result result;
     struct message message;

@@ -2,6 +2,7 @@
 #include "scf/scf.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,44 @@ static void scf_free(struct scf *scf)
     free(scf->energies);
 }
 
+/* Part of a save: the density whose Fock matrix comes next. */
+static int density_write(const char *path, void *context)
+{
+    const struct scf *scf = context;
+    size_t entries = entries_of(scf->system);
+    FILE *file = scf->is_first ? fopen(path, "wb") : NULL;
+    bool is_good =
+        !scf->is_first || (file && fwrite(scf->density, sizeof(double), entries,
+                                          file) == entries);
+    return file && fclose(file) != 0 ? 1 : !is_good;
+}
+
+static bool density_read(const struct scf *scf, const char *path)
+{
+    size_t entries = entries_of(scf->system);
+    FILE *file = fopen(path, "rb");
+    bool is_good =
+        file && fread(scf->density, sizeof(double), entries, file) == entries;
+    if (file)
+        fclose(file);
+    return is_good;
+}
+
+/* Go on from a save, if that is wanted; what DIIS remembered is not in it.
+ * *DONE becomes the number of iterations before. */
+static bool resume(struct scf *scf, int *done, struct message *message)
+{
+    int64_t iteration = 0;
+    if (fock_resume(scf->fock, density_write, scf) != EK_OK)
+        return message_leave(message);
+    const char *path = ek_loaded(fock_job(scf->fock)->tasks, &iteration);
+    int is_good = !path || !scf->is_first || density_read(scf, path);
+    MPI_Bcast(&is_good, 1, MPI_INT, 0, scf->comm);
+    *done = (int)iteration;
+    return is_good ||
+           message_set(message, "%s: no density of this problem", path);
+}
+
 /* The Fock matrix of the present density, and what it tells. */
 static ek_status evaluate(struct scf *scf, struct scf_row *row)
 {
@@ -127,6 +166,8 @@ static bool iterate(struct scf *scf, const struct scf_options *options,
                     struct scf_result *result, struct message *message)
 {
     struct scf_row row = {0};
+    if (!resume(scf, &row.iteration, message))
+        return false;
     while (row.iteration < options->iterations) {
         row.iteration++;
         if (evaluate(scf, &row) != EK_OK)

@@ -40,7 +40,7 @@ check_hello() {
 
 # The same points in every frame, however they came about.
 check_iterate() {
-    run out "$ranks"
+    EVENKEEL_CHECKPOINT="$folder/saves@every:4" run out "$ranks"
     EVENKEEL_STEAL=none run none "$ranks"
     EVENKEEL_WORKERS=1 run alone 1
     for name in out none alone; do
@@ -52,6 +52,12 @@ check_iterate() {
         fail "rows were stolen without stealing"
     [ "$ranks" -eq 1 ] || awk 'NR == 2 && $3 == 0 { exit 1 }' "$folder/out" ||
         fail "no row was stolen in the first frame"
+    run resumed 2 --resume "$folder/saves"
+    grep -q 'with frame 4$' "$folder/resumed" || fail "not resumed with frame 4"
+    awk '/%/ { print $1, $2 }' "$folder/resumed" >"$folder/resumed.points"
+    tail -2 "$folder/out.points" >"$folder/last.points"
+    same last.points resumed.points
+    rm -r "$folder/saves"
 }
 
 # The same energies from both loops.
@@ -134,7 +140,7 @@ check_data() {
 
 # The same ozone wherever columns react.
 check_shared() {
-    run out "$ranks"
+    EVENKEEL_CHECKPOINT="$folder/saves@every:4" run out "$ranks"
     EVENKEEL_STEAL=none run none "$ranks"
     EVENKEEL_WORKERS=1 run alone 1
     for name in out none alone; do
