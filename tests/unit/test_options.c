@@ -239,6 +239,34 @@ static void epochs_and_damping_are_read(void)
     expect_refusal("EVENKEEL_SWS", "epochs=3", EKI_SWS_ALLOWED);
 }
 
+static void checkpoints_come_by_number_or_time(void)
+{
+    static const char *const bad[] = {
+        "",          "DIR",          "@every:1",     "DIR@every:",
+        "DIR@every", "DIR@every:0",  "DIR@every:s",  "DIR@every:1000001",
+        "DIR@10min", "DIR@every:-1", "DIR@every:1d", "DIR@every:1 s"};
+    static const struct {
+        const char *text;
+        int64_t iterations;
+        uint64_t ns;
+    } good[] = {{"DIR@every:20", 20, 0},
+                {"DIR@every:5ms", 0, 5000000},
+                {"DIR@every:30s", 0, UINT64_C(30000000000)},
+                {"DIR@every:10min", 0, UINT64_C(600000000000)},
+                {"a@b@every:1000000h", 0, UINT64_C(3600000000000000000)}};
+    struct eki_checkpoint_option read;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        expect_refusal("EVENKEEL_CHECKPOINT", bad[i], EKI_CHECKPOINT_ALLOWED);
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        CHECK(eki_checkpoint_read(good[i].text, &read));
+        CHECK_EQ_INT(read.folder, 3);
+        CHECK_EQ_INT(read.iterations, good[i].iterations);
+        CHECK_EQ_INT(read.ns, good[i].ns);
+    }
+    CHECK(eki_checkpoint_read("0", &read));
+    CHECK_EQ_INT(read.folder, 0);
+}
+
 /* 0 is the default, as text, too. */
 static void zero_means_the_default(void)
 {
@@ -538,6 +566,7 @@ int main(void)
     RUN(meshes_are_read);
     RUN(lifelines_are_read);
     RUN(epochs_and_damping_are_read);
+    RUN(checkpoints_come_by_number_or_time);
     RUN(zero_means_the_default);
     RUN(hooks_know_their_size);
     RUN(struct_of_an_older_program_is_understood);
