@@ -38,7 +38,8 @@ const struct eki_options eki_option_defaults = {
     .lifeline = "graph=auto,radix=4,attempts=4",
     .sws = "epochs=2,damping=1",
     .replay = "0",
-    .checkpoint = "0"};
+    .checkpoint = "0",
+    .on_stall = "report"};
 
 static bool is_collection(const char *text)
 {
@@ -256,6 +257,29 @@ static bool is_checkpoint(const char *text)
     return eki_checkpoint_read(text, &option);
 }
 
+bool eki_on_stall_read(const char *text, int64_t *seconds)
+{
+    static const char word[] = "abort:";
+    int digits = 0;
+    *seconds = 0;
+    if (strcmp(text, "report") == 0)
+        return true;
+    if (strncmp(text, word, sizeof word - 1) != 0)
+        return false;
+    for (text += sizeof word - 1; *text >= '0' && *text <= '9'; text++) {
+        *seconds = 10 * *seconds + (*text - '0');
+        if (++digits > 7)
+            return false;
+    }
+    return *text == '\0' && *seconds > 0 && *seconds <= 1000000;
+}
+
+static bool is_on_stall(const char *text)
+{
+    int64_t seconds;
+    return eki_on_stall_read(text, &seconds);
+}
+
 static bool is_hpdc12(const char *text)
 {
     struct eki_hpdc12_option option;
@@ -464,6 +488,11 @@ static const struct eki_option table[] = {
      HELP("0: none, DIR@every:10: a save in that folder at the end of every "
           "10th restore, or once 10min have passed; % stands for the "
           "collection's name")},
+    {TEXT_ONLY(on_stall), SETTABLE,
+     TEXT(on_stall, is_on_stall, "report, or abort:1 ... abort:1000000"),
+     HELP("what happens when a call waits for a rank that does not come: it "
+          "says so; abort:SECONDS: the job also ends after so long without "
+          "progress")},
 };
 
 int eki_option_count(void)

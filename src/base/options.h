@@ -240,7 +240,12 @@ struct eki_options {
     int64_t saves; /* 0: EKI_SAVES */
     const char *replay;
     const char *checkpoint;
+    _Alignas(8) const char *on_stall;
 };
+
+/* What on_stall says: after how many seconds a wait ends the job; 0: it never
+ * does. */
+bool eki_on_stall_read(const char *text, int64_t *seconds);
 
 /* Saves that a folder keeps. */
 #define EKI_SAVES 2
@@ -274,6 +279,7 @@ struct eki_settings {
     char lifeline[128];
     char sws[128];
     char checkpoint[EKI_OPTION_BYTES];
+    char on_stall[32];
 };
 
 /* Where the timeline of ITERATION goes; NULL: there is none. */

@@ -58,7 +58,8 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
 {
     if (strcmp(option, "poll_period_us") == 0)
         eki_team_set_poll_period(tasks->team);
-    if (strcmp(option, "stall_ms") == 0 || strcmp(option, "status") == 0) {
+    if (strcmp(option, "stall_ms") == 0 || strcmp(option, "status") == 0 ||
+        strcmp(option, "on_stall") == 0) {
         eki_lookout_set(&tasks->lookout, &tasks->settings.options);
         tasks->engine->setup.stall_ns = tasks->lookout.look.stall_ns;
         eki_engine_watch(tasks->engine, tasks->settings.options.status != 0

@@ -62,7 +62,7 @@ static struct part where_of(const struct eki_look *look)
 }
 
 /* Whether a cause that lasts for WAITED is to be told now. */
-static bool may_tell(const struct eki_look *look, struct eki_told *told,
+static bool may_tell(struct eki_look *look, struct eki_told *told,
                      uint64_t waited, uint64_t now)
 {
     if (waited < look->stall_ns || now < told->next)
@@ -70,6 +70,16 @@ static bool may_tell(const struct eki_look *look, struct eki_told *told,
     told->interval = told->interval == 0 ? look->stall_ns : 2 * told->interval;
     told->next = now + told->interval;
     return true;
+}
+
+/* Likewise of a wait for other ranks, which ends the job when it lasts too
+ * long: then it is told in any case. */
+static bool may_tell_wait(struct eki_look *look, struct eki_told *told,
+                          uint64_t waited, uint64_t now)
+{
+    bool ends = look->end_ns != 0 && waited >= look->end_ns;
+    look->ends |= ends;
+    return may_tell(look, told, waited, now) || ends;
 }
 
 ek_status eki_look_open(struct eki_look *look, struct eki_engine *engine)
@@ -162,7 +172,8 @@ static bool tell_missing(struct eki_look *look, const struct eki_moment *at,
             continue;
         last = rank_in_node(topology, i);
         if (count++ == 0)
-            tells = tells && may_tell(look, &look->absent, waited, at->now);
+            tells =
+                tells && may_tell_wait(look, &look->absent, waited, at->now);
         if (!tells || count > NAMED_MOST)
             continue;
         char excuse[TEXT_BYTES] = "";
@@ -262,8 +273,8 @@ static void tell_neighbors(struct eki_look *look, const struct eki_moment *at)
         uint64_t waited =
             eki_ns_since(is_lost ? neighbor->lost : neighbor->heard, at->now);
         if ((!is_lost && neighbor->probed == 0) ||
-            !may_tell(look, &look->neighbors[i], is_lost ? 2 * waited : waited,
-                      at->now))
+            !may_tell_wait(look, &look->neighbors[i],
+                           is_lost ? 2 * waited : waited, at->now))
             continue;
         char wave[96] = "it does not answer, so it is not in this call, or "
                         "nobody steps its server";
@@ -299,7 +310,7 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
                                 sizeof what);
     }
     if (!what[0] || look->rank >= TELLERS_MOST ||
-        !may_tell(look, &look->waits, quiet, at->now))
+        !(held ? may_tell_wait : may_tell)(look, &look->waits, quiet, at->now))
         return;
     EKI_SAY(look, "waiting %s%s with%s", time_of(quiet).text,
             where_of(look).text, what + 1);
@@ -314,7 +325,7 @@ void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
     if (quiet < look->stall_ns / 2)
         return;
     if (eki_see_still(look, at->now) &&
-        may_tell(look, &look->sums, quiet, at->now))
+        may_tell_wait(look, &look->sums, quiet, at->now))
         eki_engine_stall(look->engine, where_of(look).text,
                          look->rank >= TELLERS_MOST);
     if (quiet < look->stall_ns)
@@ -334,11 +345,17 @@ static bool needs_all(enum eki_called called)
     return called == EKI_CALLED_CREATE || called >= EKI_CALLED_PLAN;
 }
 
+/* Whether a call waits for others, but for something long that a rank does. */
+static bool waits_in_call(enum eki_called called)
+{
+    return needs_all(called) || called == EKI_CALLED_CLOSE ||
+           called == EKI_CALLED_DESTROY;
+}
+
 /* This rank is where it waits for others, or alone does something long. */
 static void tell_call(const struct eki_look *look, uint64_t waited)
 {
-    bool waits = needs_all(look->called) || look->called == EKI_CALLED_CLOSE ||
-                 look->called == EKI_CALLED_DESTROY;
+    bool waits = waits_in_call(look->called);
     /* Where all see the same the first speak. */
     if (waits && look->rank >= TELLERS_MOST)
         return;
@@ -361,7 +378,8 @@ void eki_look_at_call(struct eki_look *look, const struct eki_moment *at)
         return;
     if (look->engine && !eki_is_teller(look, at->ms, eki_stand_in_call))
         return;
-    if (may_tell(look, &look->server, waited, at->now))
+    if ((waits_in_call(look->called) ? may_tell_wait : may_tell)(
+            look, &look->server, waited, at->now))
         tell_call(look, waited);
 }
 

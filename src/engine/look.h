@@ -75,6 +75,7 @@ struct eki_look {
     struct eki_engine *engine;    /* NULL: not made yet ... */
     struct eki_rank_words *words; /* ... nor the words of this rank */
     uint64_t stall_ns;
+    uint64_t end_ns; /* who waits so long for others ends the job; 0: never */
     struct eki_sighting *workers; /* [workers_here] */
     /* What PROCESS does with another collection, " ...", appended to TEXT. */
     void (*elsewhere)(const struct eki_look *look, uint64_t process,
@@ -86,6 +87,7 @@ struct eki_look {
     bool is_new; /* nobody has looked since */
 
     /* Written by whoever looks. */
+    bool ends;      /* it is over: this rank has waited too long for others */
     uint64_t phase; /* of the engine */
     uint64_t since; /* the call, or the phase in it, was first seen */
     uint64_t moved; /* messages that had come */

@@ -5,6 +5,7 @@
 #include "team/poll.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #define SERVER_TRIES 1000
 /* From one status line to the next where they are no terminal's. */
 #define STATUS_S 60
+/* So long MPI_Abort() may take before a signal ends the process. */
+#define ABORT_S 10
 
 /* The lookout of the process. */
 static struct {
@@ -130,6 +133,19 @@ static void show_life(const struct eki_lookout *lookout, uint64_t ms)
                           memory_order_relaxed);
 }
 
+/* What it waits for was told.  MPI_Abort() may wait itself, for a lock of a
+ * thread that hangs in MPI. */
+_Noreturn static void end_job(const struct eki_look *look)
+{
+    eki_log(EK_LEVEL_ERROR, look->rank, look->size, "team",
+            "on_stall=abort:%llu: this rank has waited too long, and ends the "
+            "job",
+            (unsigned long long)(look->end_ns / 1000000000));
+    signal(SIGALRM, SIG_DFL);
+    alarm(ABORT_S);
+    eki_abort();
+}
+
 static void look_at(struct eki_lookout *lookout)
 {
     struct eki_moment at = {.now = eki_clock_ns(), .ms = eki_clock_moment_ms()};
@@ -142,6 +158,8 @@ static void look_at(struct eki_lookout *lookout)
         look_at_phase(lookout, &at, says);
     else if (lookout->look.stall_ns != 0)
         eki_look_at_call(&lookout->look, &at);
+    if (lookout->look.ends)
+        end_job(&lookout->look);
     /* release: pairs with the acquire in eki_lookout_move(): what was looked at
      * may change. */
     atomic_store_explicit(&lookout->stage, stage, memory_order_release);
@@ -312,7 +330,14 @@ static void hook_finalize(void)
 static void take_options(struct eki_lookout *lookout,
                          const struct eki_options *options)
 {
-    lookout->look.stall_ns = eki_stall_ns(options);
+    struct eki_look *look = &lookout->look;
+    int64_t end_s = 0;
+    eki_on_stall_read(options->on_stall, &end_s);
+    look->end_ns = (uint64_t)end_s * 1000000000;
+    look->stall_ns = eki_stall_ns(options);
+    /* It is said no later than it ends the job. */
+    if (end_s > 0 && (look->stall_ns == 0 || look->stall_ns > look->end_ns))
+        look->stall_ns = look->end_ns;
     lookout->status_s = lookout->look.rank == 0 ? options->status : 0;
     lookout->status_ns = eki_clock_ns();
 }

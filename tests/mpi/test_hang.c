@@ -5,6 +5,7 @@
  * it ends the job.
  *
  *   test_hang RANKS WORKERS CASE...      with EVENKEEL_STALL_MS
+ *   test_hang RANKS WORKERS ending dies|stops|away     with EVENKEEL_ON_STALL
  *   test_hang RANKS WORKERS times        when each sentence comes
  *   test_hang RANKS WORKERS healthy N    N iterations of all lengths: nothing
  *                                        is said but what is true
@@ -18,6 +19,7 @@
 #include <evenkeel_tiles.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -505,6 +507,21 @@ static void run_named(const char *name, bool times)
     }
 }
 
+/* The last rank dies, stops or stays away for good: EVENKEEL_ON_STALL ends the
+ * job.  Returns only where it does not. */
+static void run_ending(const char *how)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_last() && strcmp(how, "dies") == 0)
+        abort();
+    if (is_last() && strcmp(how, "stops") == 0)
+        raise(SIGSTOP);
+    if (is_last())
+        pause_ms(60000);
+    add(0);
+    process(fock);
+}
+
 static void run_times(void)
 {
     for (size_t i = 0; i < sizeof planted / sizeof planted[0]; i++) {
@@ -527,6 +544,8 @@ int main(int argc, char **argv)
     other = make("other");
     if (strcmp(argv[3], "healthy") == 0)
         run_healthy(atoi(argv[4]));
+    else if (strcmp(argv[3], "ending") == 0)
+        run_ending(argv[4]);
     else if (strcmp(argv[3], "times") == 0)
         run_times();
     else

@@ -378,7 +378,7 @@ static void set_refuses_the_rest(void)
                           "stall_ms, report, order, poll_period_us, "
                           "balance_group, balance_ppm, hpdc12, status, dvs, "
                           "steal_batch, load_threshold, lifeline, "
-                          "termination, saves";
+                          "termination, saves, on_stall";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -539,6 +539,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"on_stall", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"replay", EKI_AGREES | EKI_HAS_VARIABLE},
         {"timeline", EKI_AGREES | EKI_HAS_VARIABLE},
         {"check", EKI_HAS_VARIABLE},
