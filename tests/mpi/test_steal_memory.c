@@ -149,8 +149,8 @@ static int nap(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* The only worker with tasks runs a long one first.  With a late MPI it may have
- * shown nothing before (docs/explain/stealing.md). */
+/* The only worker with tasks runs a long one first.  With a late MPI it may
+ * have shown nothing before (docs/explain/stealing.md). */
 static void who_computes_is_stolen_from(void)
 {
     if (job_workers > 1 || !is_apart || getenv("SHIM_IS_LOADED"))
