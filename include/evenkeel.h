@@ -191,7 +191,7 @@ typedef struct ek_options {
     const char *record; /**< "FILE.ekr": tasks and durations; none. */
     const ek_worker_hooks *hooks; /**< Copied by ek_create(); none. */
     bool ignore_environment;      /**< Do not look at EVENKEEL_*; false. */
-    uint64_t text_only[24];       /**< For ek_options_set(): options.md. */
+    uint64_t text_only[32];       /**< For ek_options_set(): options.md. */
 } ek_options;
 
 /** Defaults of ek_options. */
