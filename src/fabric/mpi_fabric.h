@@ -188,9 +188,10 @@ ek_status eki_mpi_agree(MPI_Comm comm, ek_status status);
 ek_status eki_mpi_agree_most(MPI_Comm comm, ek_status status, uint64_t *most,
                              int n);
 
-/* set.c: whether the trials of one-sided operations (trials.c) went well on the
- * program's communicator of a set, if it is still there; they did now. */
+/* set.c: whether the trials of one-sided operations (trials.c) have gone well
+ * on the program's communicator of a set; false where that is freed. */
 bool eki_mpi_has_good_rma(const struct eki_mpi_set *set);
+/* They have. */
 void eki_mpi_note_good_rma(struct eki_mpi_set *set);
 
 /* mpi.c: make the buffers, and post the receives; collective, agreed. */

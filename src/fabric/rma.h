@@ -119,9 +119,9 @@ ek_status eki_rma_try_count(struct eki_rma *rma,
  * within a millisecond while these compute; 20 ms, five times that if not. */
 ek_status eki_rma_try_passive(struct eki_rma *rma,
                               struct eki_rma_verdict *verdict);
-/* Both, unless both were good on the program's communicator before: then no
- * operation is made, and the verdict has no sentence.  One that is not good may
- * be due to a busy machine, and is not kept. */
+/* Both trials, unless they went well on the program's communicator before: then
+ * nothing is tried, and the verdict has no sentence.  A verdict that is not
+ * good may be due to a busy machine, and is not kept. */
 ek_status eki_rma_try(struct eki_rma *rma, struct eki_rma_verdict *verdict);
 
 #endif

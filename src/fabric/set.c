@@ -34,7 +34,7 @@ static int forget_parent(MPI_Comm comm, int given, void *kept, void *context)
     return MPI_SUCCESS;
 }
 
-static ek_status make_key(void)
+static ek_status make_keys(void)
 {
     ek_status status = EK_OK;
     pthread_mutex_lock(&key_mutex);
@@ -199,7 +199,7 @@ ek_status eki_fabric_mpi_create(MPI_Comm comm, struct eki_fabric **fabric)
 {
     *fabric = NULL;
     EKI_TRY(check_comm(comm));
-    EKI_TRY(make_key());
+    EKI_TRY(make_keys());
     struct eki_mpi_set *set = NULL;
     int is_there = 0;
     MPI_Comm_get_attr(comm, key, &set, &is_there);

@@ -160,7 +160,7 @@ static void begin_steal(struct eki_one_sided *side, struct eki_steal *steal,
     const struct eki_topology *topology = engine->topology;
     int rank = ask < 0 ? eki_topology_rank(topology, ~ask)
                        : topology->lowest_rank[ask - 1];
-    bool is_damped = side->manner == &eki_sws && side->damping > 0 &&
+    bool is_damped = side->manner->is_damped && side->damping > 0 &&
                      side->seen[rank].empties >= side->damping;
     steal->manner = side->manner;
     steal->rank = rank;
@@ -176,9 +176,9 @@ static void begin_steal(struct eki_one_sided *side, struct eki_steal *steal,
         steal->manner->claim(side, steal);
 }
 
-/* Whether steals may begin: only others have tasks for the node.  A worker that
- * got tasks of the own ring would run one, and a block, or a victim's lock,
- * would wait until it ends. */
+/* Whether steals may begin: the node is a thief, and the own ring is empty.  A
+ * worker would run a task from there, and a block that is claimed, or a
+ * victim's lock, would wait until that task ends. */
 static bool may_begin(const struct eki_one_sided *side)
 {
     const struct eki_engine *engine = side->protocol.engine;

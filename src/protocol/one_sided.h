@@ -51,11 +51,13 @@ enum {
 #define EKI_SDC_PHASE_SHIFT 48
 
 /* Slots of half of a ring at most, of so many bytes: the word of sws has room
- * for both halves, and MPI for the bytes of a block, half of one at most. */
+ * for both halves, and a get for a block, which has half of the slots at most.
+ */
 static inline int64_t eki_ring_slots_most(size_t slot_bytes)
 {
-    int64_t most = 1 << 18, got = EKI_RMA_BYTES_MOST / (int64_t)slot_bytes * 2;
-    return got < most ? got : most;
+    int64_t by_word = 1 << 18;
+    int64_t by_get = EKI_RMA_BYTES_MOST / (int64_t)slot_bytes * 2;
+    return by_get < by_word ? by_get : by_word;
 }
 
 /* Bytes of both halves. */
@@ -69,7 +71,7 @@ enum eki_steal_stage {
     EKI_STEAL_NONE, /* no steal is under way */
     EKI_STEAL_LOOK,
     EKI_STEAL_CLAIM, /* sws */
-    EKI_STEAL_LOCK,  /* sdc ... */
+    EKI_STEAL_LOCK,  /* sdc: from here to UNLOCK it may have the lock */
     EKI_STEAL_READ,
     EKI_STEAL_TAIL,
     EKI_STEAL_UNLOCK,
@@ -102,8 +104,8 @@ enum eki_ring_stage {
     EKI_RING_LOOK,
     EKI_RING_COPIED, /* sees what was copied of an epoch */
     EKI_RING_SHOW,
-    EKI_RING_CLOSE, /* sws */
-    EKI_RING_LOCK,  /* sdc ... */
+    EKI_RING_CLOSE, /* from here on tasks are hidden: sws */
+    EKI_RING_LOCK,  /* sdc: from here on the owner may have its lock */
     EKI_RING_READ,
     EKI_RING_LOWER,
     EKI_RING_UNLOCK
@@ -138,7 +140,8 @@ struct eki_ring {
 /* The owner looks at its own words so often at most. */
 #define EKI_OWNER_LOOKS_NS UINT64_C(5000)
 
-/* Who has so many looks before it claims, whatever the damping is. */
+/* After so many attempts in vain a thief looks before it claims, whatever the
+ * damping is. */
 #define EKI_EMPTIES_MOST UINT32_MAX
 
 /* What a thief knows of a rank. */
@@ -167,6 +170,9 @@ struct eki_one_sided {
 
 /* How tasks are claimed. */
 struct eki_manner {
+    /* Thief: look before a claim after as many attempts in vain as the damping
+     * says. */
+    bool is_damped;
     /* How many WORDS show. */
     uint32_t (*shown)(const struct eki_one_sided *side, const uint64_t *words);
     /* Thief: begin to claim; go on, after BEFORE was found. */

@@ -91,7 +91,8 @@ static void hidden_by_sws(struct eki_one_sided *side, const uint64_t *before)
     ring->stage = EKI_RING_REST;
 }
 
-const struct eki_manner eki_sws = {.shown = shown_by_sws,
+const struct eki_manner eki_sws = {.is_damped = true,
+                                   .shown = shown_by_sws,
                                    .claim = claim_sws,
                                    .go_on = go_on_sws,
                                    .show = show_sws,
