@@ -15,6 +15,9 @@
  * So a message moves only while its sender is in MPI, as with a library that
  * has no thread of its own.  MPI_Rput is left alone: no thief calls it.
  *
+ * Whoever makes a call that is kept is told that it has begun.  If it fails
+ * then, the job ends.
+ *
  * Any thread may call.  SHIM_SEED draws other times; with threads no run is
  * like another.  With SHIM_SAYS it tells at last how many tests it denied.
  */
@@ -61,7 +64,7 @@ static struct {
     pthread_mutex_t mutex;
     struct kept *first, **last;
     uint64_t random;
-    int64_t calls, denied;
+    int64_t tests, denied;
 } shim = {.mutex = PTHREAD_MUTEX_INITIALIZER, .last = &shim.first};
 
 /* For a test that is to fail where it runs without (tests/mpi/job.h). */
@@ -101,19 +104,31 @@ static uint64_t delay_ns(void)
     return kind < 8 ? 0 : kind < 15 ? draw(50000) : draw(1000000);
 }
 
+static void end_if_failed(int code, const char *verb)
+{
+    if (code == MPI_SUCCESS)
+        return;
+    fprintf(stderr, "shim: a call that was kept does not %s: error %d of MPI\n",
+            verb, code);
+    PMPI_Abort(MPI_COMM_WORLD, code);
+}
+
 static void begin(struct kept *kept)
 {
+    int code;
     if (kept->kind == SEND)
-        PMPI_Isend(kept->origin, kept->count, kept->type, kept->target,
-                   kept->tag, kept->comm, &kept->real);
+        code = PMPI_Isend(kept->origin, kept->count, kept->type, kept->target,
+                          kept->tag, kept->comm, &kept->real);
     else if (kept->kind == GET)
-        PMPI_Rget(kept->result, kept->count, kept->type, kept->target, kept->at,
-                  kept->count, kept->type, kept->window, &kept->real);
+        code = PMPI_Rget(kept->result, kept->count, kept->type, kept->target,
+                         kept->at, kept->count, kept->type, kept->window,
+                         &kept->real);
     else
-        PMPI_Rget_accumulate(kept->origin, kept->count, kept->type,
-                             kept->result, kept->count, kept->type,
-                             kept->target, kept->at, kept->count, kept->type,
-                             kept->op, kept->window, &kept->real);
+        code = PMPI_Rget_accumulate(
+            kept->origin, kept->count, kept->type, kept->result, kept->count,
+            kept->type, kept->target, kept->at, kept->count, kept->type,
+            kept->op, kept->window, &kept->real);
+    end_if_failed(code, "begin");
     kept->is_begun = true;
     kept->tell_at = now_ns() + delay_ns();
 }
@@ -147,7 +162,8 @@ static void tell_done(uint64_t now, bool all)
         struct kept *kept = *at;
         int is_done = 0;
         if (kept->is_begun && kept->real != MPI_REQUEST_NULL)
-            PMPI_Test(&kept->real, &is_done, MPI_STATUS_IGNORE);
+            end_if_failed(PMPI_Test(&kept->real, &is_done, MPI_STATUS_IGNORE),
+                          "end");
         if (!kept->is_begun || kept->real != MPI_REQUEST_NULL ||
             (now < kept->tell_at && !all)) {
             at = &kept->next;
@@ -177,7 +193,7 @@ static bool deny_at_times(void)
     bool is_denied = draw(4) == 0, yields = draw(16) == 0;
     if (draw(512) == 0)
         pause.tv_nsec = (long)draw(100000);
-    shim.calls++;
+    shim.tests++;
     shim.denied += is_denied;
     pthread_mutex_unlock(&shim.mutex);
     if (yields)
@@ -224,6 +240,10 @@ static int keep(const struct kept *what, MPI_Request *request)
         return MPI_ERR_NO_MEM;
     *kept = *what;
     int code = PMPI_Grequest_start(query, forget, cancel, NULL, &kept->told);
+    if (code != MPI_SUCCESS) {
+        free(kept);
+        return code;
+    }
     *request = kept->told;
     pthread_mutex_lock(&shim.mutex);
     kept->begin_at = now_ns() + delay_ns();
@@ -231,7 +251,7 @@ static int keep(const struct kept *what, MPI_Request *request)
     shim.last = &kept->next;
     pump(false);
     pthread_mutex_unlock(&shim.mutex);
-    return code;
+    return MPI_SUCCESS;
 }
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target,
@@ -337,8 +357,8 @@ int MPI_Finalize(void)
 {
     end_all();
     if (getenv("SHIM_SAYS"))
-        fprintf(stderr, "shim: %lld calls, %lld denied\n",
-                (long long)shim.calls, (long long)shim.denied);
+        fprintf(stderr, "shim: %lld tests, %lld denied\n",
+                (long long)shim.tests, (long long)shim.denied);
     return PMPI_Finalize();
 }
 
@@ -354,6 +374,15 @@ WAITS(end_all, Win_unlock_all, (MPI_Win window), (window))
 WAITS(end_all, Win_free, (MPI_Win * window), (window))
 WAITS(end_all, Comm_free, (MPI_Comm * comm), (comm))
 WAITS(begin_all, Barrier, (MPI_Comm comm), (comm))
+WAITS(begin_all, Win_flush, (int target, MPI_Win window), (target, window))
+WAITS(begin_all, Win_allocate,
+      (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *memory,
+       MPI_Win *window),
+      (bytes, unit, info, comm, memory, window))
+WAITS(begin_all, Win_allocate_shared,
+      (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *memory,
+       MPI_Win *window),
+      (bytes, unit, info, comm, memory, window))
 WAITS(begin_all, Comm_dup, (MPI_Comm comm, MPI_Comm *copy), (comm, copy))
 WAITS(begin_all, Comm_split,
       (MPI_Comm comm, int color, int key, MPI_Comm *part),
@@ -384,6 +413,13 @@ WAITS(begin_all, Send,
       (const void *buffer, int count, MPI_Datatype type, int target, int tag,
        MPI_Comm comm),
       (buffer, count, type, target, tag, comm))
+WAITS(begin_all, Ssend,
+      (const void *buffer, int count, MPI_Datatype type, int target, int tag,
+       MPI_Comm comm),
+      (buffer, count, type, target, tag, comm))
+WAITS(begin_all, Probe,
+      (int source, int tag, MPI_Comm comm, MPI_Status *status),
+      (source, tag, comm, status))
 WAITS(begin_all, Recv,
       (void *buffer, int count, MPI_Datatype type, int source, int tag,
        MPI_Comm comm, MPI_Status *status),
