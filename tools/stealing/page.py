@@ -38,8 +38,8 @@ SCALED = """\
 512 nodes of Edison with 23 workers and a server each, as in the paper. Its trees T1WL and T3WL have
 270,751,679,750 and 157,063,495,159 nodes, which nobody can unfold here. T1L and T3L stand for them.
 Their nodes take as much longer as they are fewer: each worker has the paper's work at {NODE_NS} ns a
-node, in tasks that are 2,650 and 1,410 times as long. NQueens 18 is the paper's, for one seed.
-NQueens has 17 queens, and placements that take as much longer as 18 queens have more, for eight.
+node, in tasks that are 2,650 and 1,410 times as long. NQueens 18 is the paper's, with one
+seed. NQueens has 17 queens and eight seeds; its placements take as much longer as they are fewer.
 `--xxl` adds trees of 4.2 and 2.8 billion nodes, whose tasks are 64 and 56 times as long. They were
 never run: by the speed of the others they take two hours and nine for each way.
 
@@ -74,8 +74,7 @@ ONE_SIDED = """\
 Each process is a worker, as in the paper, and each steal is one between nodes. `sws` and `sdc` are
 its two protocols; `random` asks by messages, which a worker answers between its tasks. T1L stands
 for the paper's tree as above. The machine is another one than the paper's, with published figures
-for its network. Steal and search times are those of a worker. Thieves of both read first where they
-found nothing before; the paper says so of `sws` alone. `--xxl` adds its 2,112 ranks.
+for its network. Steal and search times are those of a worker. `--xxl` adds the paper's 2,112 ranks.
 
 """
 

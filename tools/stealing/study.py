@@ -22,8 +22,9 @@ def scaled(tree, nodes, printed):
                                                NODE_NS * printed // nodes)
 
 
+T1L = scaled("T1L", 102181082, T1WL)
 # Those that have the paper's work for each worker, ...
-SCALED = {"T1L": scaled("T1L", 102181082, T1WL) + " --seeds 1",
+SCALED = {"T1L": T1L + " --seeds 1",
           "T3L": scaled("T3L", 111345631, T3WL) + " --seeds 1",
           "NQueens": "--workload nqueens:17,cutoff=6 --node-ns 37 --seeds 8",
           "NQueens 18": "--workload nqueens:18,cutoff=6 --seeds 1"}
@@ -88,7 +89,7 @@ def allotments(inputs):
 RANKS = "--machine ib-edr --node-cores 1 --progress polling --mode exact --iterations 1"
 ONE_SIDED = {"BPC, depth 300": ("--workload bpc:n=8192,depth=300", 10),
              "BPC, depth 500": ("--workload bpc:n=8192,depth=500", 1),
-             "T1L": (scaled("T1L", 102181082, T1WL), 1)}
+             "T1L": (T1L, 1)}
 SMALL_ONE_SIDED = {"BPC": ("--workload bpc:n=64,depth=5", 2),
                    "UTS": ("--workload uts:geo,b=4,d=7,r=19,a=3", 2)}
 WAYS = {"sdc": "--steal sdc", "sws": "--steal sws"}
