@@ -11,7 +11,7 @@
 #ifndef EVENKEEL_SAVE_H
 #define EVENKEEL_SAVE_H
 
-#include <evenkeel.h>
+#include <evenkeel_task.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +51,8 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
  *
  * A save has payloads, durations, where each task starts, homes, names of
  * functions, indices of ek_set_range() and the number of the next iteration.
+ * It has the values of all tiles whose stores @p tasks has made, and which rank
+ * has the data of a task.
  * It has no options, no results of ek_set_result(), no data of the program but
  * what the callback of ek_set_save() writes, and not what EK_RESTORE_AUTO has
  * learned.
@@ -62,17 +64,35 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
  * @param[in] folder  The same on all ranks, which all see it; made if missing.
  *                    A folder is for one collection.
  * @retval EK_ERR_ARG    @p folder is NULL, too long, or differs between ranks.
- * @retval EK_ERR_STATE  An iteration is open; or there is what saves cannot
- *                       hold: data that follows (option data), or tiles without
- *                       a callback of ek_set_save().
+ * @retval EK_ERR_STATE  An iteration is open.
  * @retval EK_ERR_FILE   A file cannot be written, or the callback has failed;
  *                       the saves before stay.
  * @retval As ek_restore(), which may come first.
  * Call:    Collective; synchronizing.
  * Threads: Main thread.
- * Cost:    O(tasks of a rank) to its file, and 1 MiB of memory.
+ * Cost:    O(tasks and tiles of a rank) to its file, and 1 MiB of memory.
  */
 EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
+
+/** Returns the rank that has the data of a task, of which @p task tells the
+ * function and the payload: of a range an index. */
+typedef int ek_owner_fn(const ek_task *task, void *context);
+
+/**
+ * Say where data of tasks is, for ek_load() on another number of ranks.
+ *
+ * This rank becomes the home of the task.  Without an owner whoever gets a task
+ * becomes its home, and has its data before the next iteration:
+ * ek_visit_tasks() tells which.  On as many ranks as in the save the owner is
+ * not called, and homes stay.
+ * @param[in] owner    The same on all ranks, with the same results; NULL: none.
+ * @param[in] context  Passed to @p owner; borrowed.
+ * @retval EK_ERR_STATE  No function has data, or an iteration is open.
+ * Call:    Local; before ek_load().
+ * Threads: One at a time.
+ */
+EK_API ek_status ek_set_owner(ek_collection *tasks, ek_owner_fn *owner,
+                              void *context);
 
 /**
  * Load the newest save of a folder into a new collection.
@@ -81,18 +101,28 @@ EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
  * with as many workers each task starts where it would have, with its id.  Else
  * tasks are dealt out evenly by their durations, and whoever gets one becomes
  * its home; pinned tasks need as many ranks, and stay on theirs.
+ *
+ * Data of tasks is the program's, and this call moves none.  On as many ranks
+ * homes stay, else they are those that ek_set_owner() says.
+ *
+ * Stores of tiles must be there, as the save has them: made by @p tasks in the
+ * same order, with the same names and lengths.  Owners may be others.  After a
+ * failure tiles may have any values.
  * @param[in] tasks   Without tasks, and without an iteration so far.
  * @param[in] folder  As in ek_save().
  * @retval EK_ERR_ARG    As in ek_save(); a function is not registered,
- *                       payload_bytes is too small, or pinned tasks need
- *                       another number of ranks.
+ *                       payload_bytes is too small, or stores are not those of
+ *                       the save.  Pinned tasks need another number of ranks.
+ *                       An owner is no rank; data has followed its tasks, and
+ *                       the option data is not follow.
  * @retval EK_ERR_STATE  The collection is not new; or as in ek_save().
  * @retval EK_ERR_FILE   There is no save, or a file is missing, damaged or of
  *                       another save.
  * Call:    Collective; synchronizing.
  * Threads: Main thread.
  * Cost:    As ek_save(); on another number of ranks a rank may hold all tasks
- *          of some files for a while.
+ *          of some files for a while.  If there are tiles or data, and other
+ *          owners of them, each rank reads all files.
  */
 EK_API ek_status ek_load(ek_collection *tasks, const char *folder);
 

@@ -44,6 +44,8 @@ struct eki_callbacks {
     uint64_t since, began; /* of that one: it was called, it runs */
     ek_task_fn **bodies;   /* of functions with data, by function */
     bool has_blocks;       /* a function has blocks */
+    ek_owner_fn *owner;    /* NULL: who loads a task becomes its home */
+    void *owner_context;
 };
 
 /* A tool that hears of tasks (tool.c). */
@@ -61,6 +63,7 @@ struct eki_restores {
     struct eki_course course; /* of auto */
     double seconds;           /* of those since the last iteration */
     bool is_retained;         /* tasks lie where they ran last */
+    bool leaves_data;         /* data does not follow in this one */
     ek_restore_policy policy; /* of the last; EK_RESTORE_DEFAULT: none yet */
     ek_restore_policy chosen; /* ... and what was done where it was auto */
 };

@@ -5,7 +5,6 @@
  * have read.
  */
 #include "collection/saving.h"
-#include "printed/printed.h"
 
 struct load {
     struct eki_saving saving;
@@ -13,7 +12,8 @@ struct load {
     int *functions; /* [manifest.functions] as they are registered here */
     bool is_same;   /* ranks and workers: each task goes where it was */
     int next_here;  /* else: who gets the next one */
-    struct eki_save_sums sums;        /* of the tasks that were read */
+    unsigned char *payload; /* of a task whose owner the program is asked for */
+    struct eki_save_sums sums;        /* of the tasks that were taken */
     struct eki_save_numbers *numbers; /* of the file of this rank */
 };
 
@@ -78,8 +78,8 @@ static ek_status check_task(const struct load *load,
 }
 
 /* Add a task to where it was, or to the worker whose turn it is. */
-static ek_status load_task(struct load *load, const struct eki_save_in *in,
-                           const struct eki_save_task *task)
+static ek_status add_task(struct load *load, const struct eki_save_in *in,
+                          const struct eki_save_task *task)
 {
     struct eki_engine *engine = load->saving.tasks->engine;
     int workers = in->head.workers_here;
@@ -98,6 +98,8 @@ static ek_status load_task(struct load *load, const struct eki_save_in *in,
     *slot = task->head;
     slot->function = (uint16_t)load->functions[slot->function];
     eki_copy_payload(slot, task->payload, slot->bytes);
+    if (load->is_same)
+        EKI_TRY(eki_saving_keep_home(load->saving.tasks, task->home, slot));
     local->has_hints |=
         slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
     local->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
@@ -108,6 +110,72 @@ static ek_status load_task(struct load *load, const struct eki_save_in *in,
     return eki_engine_depart(engine, slot, departs_to);
 }
 
+/* The program is asked for the home of a task with a PAYLOAD. */
+static ek_status ask_owner(struct load *load, const struct eki_save_task *task,
+                           const void *payload, size_t bytes, int *rank)
+{
+    memcpy(load->payload, payload, bytes);
+    ek_task shown = {.payload = load->payload,
+                     .bytes = bytes,
+                     .function = load->functions[task->head.function],
+                     .count = 1,
+                     .worker_id = -1,
+                     .home = -1};
+    return eki_saving_ask_owner(load->saving.tasks, &shown, rank);
+}
+
+/* Of a range each rank takes the indices whose data it has. */
+static ek_status cut_range(struct load *load, const struct eki_save_in *in,
+                           const struct eki_save_task *task, int *reader)
+{
+    struct eki_save_task part = *task;
+    struct eki_range range, piece;
+    int rank = load->saving.tasks->topology->rank, next;
+    memcpy(&range, task->payload, sizeof range);
+    EKI_TRY(ask_owner(load, task, &range.first, sizeof range.first, reader));
+    next = *reader;
+    for (piece = range; piece.first < range.last; piece.first = piece.last) {
+        int owner = next;
+        piece.last = piece.first + 1;
+        while (piece.last < range.last && next == owner) {
+            EKI_TRY(
+                ask_owner(load, task, &piece.last, sizeof piece.last, &next));
+            piece.last += next == owner;
+        }
+        part.payload = (const unsigned char *)&piece;
+        if (owner == rank)
+            EKI_TRY(add_task(load, in, &part));
+    }
+    return EK_OK;
+}
+
+/* Take a task, unless it is another rank's: then that takes it, which reads
+ * this file, too. */
+static ek_status load_task(struct load *load, const struct eki_save_in *in,
+                           const struct eki_save_task *task)
+{
+    const ek_collection *tasks = load->saving.tasks;
+    int size = tasks->topology->size, reader = in->head.part % size;
+    bool is_range = task->head.flags & EKI_SLOT_RANGE;
+    bool has_data =
+        eki_collection_data_of(tasks, load->functions[task->head.function]);
+    bool is_asked = load->payload && has_data;
+    if (is_asked && is_range)
+        EKI_TRY(cut_range(load, in, task, &reader));
+    else if (is_asked)
+        EKI_TRY(
+            ask_owner(load, task, task->payload, task->head.bytes, &reader));
+    else if (has_data && !load->is_same && in->head.ranks == size &&
+             task->home >= 0 &&
+             task->here != eki_save_pinned(in->head.workers_here))
+        reader = task->home;
+    if (reader != tasks->topology->rank)
+        return EK_OK;
+    load->sums.tasks++;
+    load->sums.ids += task->head.id;
+    return is_asked && is_range ? EK_OK : add_task(load, in, task);
+}
+
 static ek_status load_file(struct load *load, struct eki_save_in *in)
 {
     struct eki_save_task task;
@@ -116,8 +184,6 @@ static ek_status load_file(struct load *load, struct eki_save_in *in)
         if (found)
             EKI_TRY(load_task(load, in, &task));
     }
-    load->sums.tasks += in->sums.tasks;
-    load->sums.ids += in->sums.ids;
     return EK_OK;
 }
 
@@ -154,17 +220,27 @@ static ek_status compare_ranks(struct load *load, ek_status status)
 
 static ek_status load_files(struct load *load)
 {
-    const struct eki_topology *topology = load->saving.tasks->topology;
+    const ek_collection *tasks = load->saving.tasks;
+    const struct eki_topology *topology = tasks->topology;
     char name[EKI_SAVE_NAME];
     struct eki_save_in in;
-    for (int part = topology->rank; part < load->manifest.head.ranks;
-         part += topology->size) {
+    /* A home takes its tasks from all files. */
+    bool is_any = tasks->callbacks && !load->is_same;
+    if (is_any && tasks->callbacks->owner &&
+        load->manifest.head.ranks != topology->size) {
+        load->payload = eki_alloc(1, UINT16_MAX);
+        if (!load->payload)
+            return eki_error(EK_ERR_NOMEM, "no memory for a payload");
+    }
+    for (int part = 0; part < load->manifest.head.ranks; part++) {
+        if (!is_any && part % topology->size != topology->rank)
+            continue;
         EKI_TRY(open_part(load, part, &in, name));
         ek_status status = load_file(load, &in);
         eki_save_close(&in);
         EKI_TRY(status);
     }
-    return EK_OK;
+    return eki_saving_read_tiles(&load->saving, &load->manifest);
 }
 
 /* What all ranks have read is what the manifest says; collective. */
@@ -179,9 +255,12 @@ static ek_status compare_sums(struct load *load)
         (load->sums.tasks != sums->tasks || load->sums.ids != sums->ids))
         status = eki_error(EK_ERR_FILE,
                            "'%.500s/save-%lld.manifest' has %lld tasks, its "
-                           "files have %lld, or others",
+                           "files have %lld, or others%s",
                            saving->folder, (long long)saving->number,
-                           (long long)sums->tasks, (long long)load->sums.tasks);
+                           (long long)sums->tasks, (long long)load->sums.tasks,
+                           load->payload ? "; is the owner of a task the same "
+                                           "on all ranks?"
+                                         : "");
     return eki_fabric_mpi_agree(fabric, status);
 }
 
@@ -203,59 +282,6 @@ static void take_next_numbers(const struct load *load)
     }
     tasks->restores.policy = tasks->restores.chosen = head->last;
     tasks->restores.is_retained = head->is_retained;
-}
-
-static void number_slots(struct eki_dealer *dealer, unsigned char *slots,
-                         const unsigned char *end, uint32_t slot_bytes,
-                         int home)
-{
-    for (; slots != end; slots += slot_bytes) {
-        struct eki_slot *slot = (struct eki_slot *)slots;
-        slot->id = eki_id(
-            home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
-    }
-}
-
-/* Whoever has got a task is its home. */
-static void number_tasks(ek_collection *tasks)
-{
-    struct eki_engine *engine = tasks->engine;
-    struct eki_dealer *dealer = &tasks->seeds.home;
-    struct eki_moves *moves = &engine->moves;
-    const struct eki_local *local = &engine->pinned.local;
-    uint32_t bytes = engine->slot_bytes;
-    int first = engine->workers[0]->id;
-    number_slots(dealer, local->seed_base, local->seed_end, bytes, first);
-    if (moves->count > 0)
-        number_slots(dealer, moves->slots,
-                     moves->slots + moves->count * (int64_t)bytes, bytes,
-                     first);
-    for (int here = 0; here < tasks->topology->workers_here; here++) {
-        local = &engine->workers[here]->local;
-        number_slots(dealer, local->seed_base, local->seed_end, bytes,
-                     first + here);
-    }
-    /* They are known by their old ids. */
-    moves->arrived = 0;
-}
-
-/* Deal out evenly what was read; collective. */
-static ek_status deal_loaded(ek_collection *tasks)
-{
-    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
-    bool is_grouped =
-        eki_balance_wish_of(EK_RESTORE_AUTO, tasks->topology->workers,
-                            &tasks->settings.options)
-            .group > 0;
-    /* No task may travel whose home there is not. */
-    number_tasks(tasks);
-    ek_status status = eki_collection_restore_by(
-        tasks, is_grouped ? EK_RESTORE_HIERARCHICAL : EK_RESTORE_CENTRALIZED,
-        EK_OK, &whole);
-    /* One that cannot put in order what has come is alone with that. */
-    EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
-    number_tasks(tasks);
-    return EK_OK;
 }
 
 /* Where the program finds its files. */
@@ -291,6 +317,8 @@ static ek_status find_save(struct load *load, ek_status status)
     if (status == EK_OK)
         status = match_functions(load, name);
     if (status == EK_OK)
+        status = eki_saving_match_stores(saving->tasks, &load->manifest);
+    if (status == EK_OK)
         status = note_prefix(saving);
     return compare_ranks(load, status);
 }
@@ -306,7 +334,9 @@ static ek_status load_tasks(struct load *load)
     if (load->is_same)
         take_next_numbers(load);
     else
-        EKI_TRY(deal_loaded(tasks));
+        EKI_TRY(
+            eki_saving_deal(tasks, load->payload || load->manifest.head.ranks ==
+                                                        tasks->topology->size));
     for (int f = 0; f < load->manifest.functions; f++) {
         if (load->manifest.list[f].indices != 0)
             eki_collection_note_indices(tasks, load->functions[f],
@@ -343,6 +373,7 @@ static ek_status call_load(ek_collection *tasks, const char *folder,
     }
     eki_save_free_manifest(&load.manifest);
     eki_free(load.functions);
+    eki_free(load.payload);
     eki_free(load.numbers);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());
     EKI_ASSERT_SLOW(eki_collection_check(tasks));

@@ -113,6 +113,7 @@ static ek_status run_restore_phase(ek_collection *tasks,
 static bool follows(const ek_collection *tasks)
 {
     return tasks->callbacks && tasks->topology->size > 1 &&
+           !tasks->restores.leaves_data &&
            tasks->settings.options.data == EKI_DATA_FOLLOW;
 }
 

@@ -8,34 +8,14 @@
 
 #include <unistd.h>
 
-/* What there is that saves cannot hold; NULL: nothing. */
-static const char *find_unsaved(const ek_collection *tasks)
-{
-    const struct eki_stores *stores =
-        eki_fabric_mpi_shelf(tasks->fabric)->stores;
-    if (tasks->callbacks && tasks->settings.options.data == EKI_DATA_FOLLOW)
-        return "data that follows its tasks (option data)";
-    /* What the program needs of tiles it writes itself. */
-    for (int i = 0; stores && !tasks->parts.saves.write && i < stores->room;
-         i++) {
-        if (stores->stores[i])
-            return "tiles, and no callback of ek_set_save";
-    }
-    return NULL;
-}
-
 ek_status eki_saving_check(const ek_collection *tasks, const char *call)
 {
-    const char *unsaved = find_unsaved(tasks);
     if (tasks->state != EKI_STATE_READY && tasks->state != EKI_STATE_RAN)
         return eki_error(EK_ERR_STATE,
                          "%s: an iteration is open; allowed: between "
                          "iterations",
                          call);
-    return unsaved ? eki_error(EK_ERR_STATE,
-                               "%s: '%s' has %s, which saves cannot hold", call,
-                               tasks->settings.name, unsaved)
-                   : EK_OK;
+    return EK_OK;
 }
 
 ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
@@ -44,6 +24,8 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
     char differ[100];
     uint64_t same = tasks->agreed.functions ^ tasks->agreed.ranges ^
                     (tasks->parts.saves.write != NULL);
+    if (tasks->callbacks)
+        same = eki_hash(same, tasks->callbacks->owner != NULL);
     if (status == EK_OK && !saving->folder)
         status = eki_error(EK_ERR_ARG, "%s: folder is NULL", saving->call);
     else if (status == EK_OK &&
@@ -57,8 +39,8 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status)
         same = eki_hash_text(eki_hash(same, (uint64_t)tasks->iteration),
                              saving->folder);
     snprintf(differ, sizeof differ,
-             "%s: ranks differ in folder, functions, ek_set_save or calls "
-             "before",
+             "%s: ranks differ in folder, functions, ek_set_save, owner or "
+             "calls before",
              saving->call);
     return eki_collection_agree_on(tasks, status, same, differ);
 }
@@ -177,11 +159,14 @@ static ek_status write_seeds(const ek_collection *tasks,
     const struct eki_engine *engine = tasks->engine;
     int workers = tasks->topology->workers_here;
     EKI_TRY(write_next_numbers(tasks, out));
+    out->home_of = eki_saving_home;
+    out->context = tasks;
     for (int here = 0; here < workers; here++)
         EKI_TRY(write_local(out, here, &engine->workers[here]->local));
     EKI_TRY(write_local(out, eki_save_pinned(workers), &engine->pinned.local));
     EKI_TRY(write_departing(out, engine));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
+    EKI_TRY(eki_saving_write_tiles(tasks, out));
     return eki_save_finish(out, &out->sums);
 }
 
@@ -193,6 +178,7 @@ static ek_status write_manifest(const ek_collection *tasks,
     for (int f = 0; f < engine->function_count; f++)
         EKI_TRY(eki_save_function(out, f, engine->functions[f].name,
                                   engine->functions[f].indices));
+    EKI_TRY(eki_saving_write_stores(tasks, out));
     return eki_save_finish(out, sums);
 }
 

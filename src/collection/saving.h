@@ -26,4 +26,31 @@ ek_status eki_saving_write(struct eki_saving *saving, ek_status status);
 /* Whether CALL comes between iterations, and saves can hold what there is. */
 ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
+/* What out.home_of is of a save; CONTEXT is the collection. */
+int eki_saving_home(const void *context, const struct eki_slot *slot);
+/* A task that is loaded where it was keeps its home; -1: it has none. */
+ek_status eki_saving_keep_home(const ek_collection *tasks, int home,
+                               struct eki_slot *slot);
+/* Which rank has the data of a task, as the program says. */
+ek_status eki_saving_ask_owner(const ek_collection *tasks, const ek_task *task,
+                               int *rank);
+
+/* Deal out evenly what was read.  Data stays where its tasks were read, or, if
+ * not DATA_STAYS, is with whoever gets a task; collective. */
+ek_status eki_saving_deal(ek_collection *tasks, bool data_stays);
+
+/* Stores that the collection has made, in saving_tiles.c: what they are goes to
+ * the manifest, the tiles of this rank to its file. */
+ek_status eki_saving_write_stores(const ek_collection *tasks,
+                                  struct eki_save_out *out);
+ek_status eki_saving_write_tiles(const ek_collection *tasks,
+                                 struct eki_save_out *out);
+/* Whether the stores here are those of MANIFEST. */
+ek_status eki_saving_match_stores(const ek_collection *tasks,
+                                  const struct eki_save_manifest *manifest);
+/* Fill the tiles of this rank, which match; after a failure they have any
+ * values. */
+ek_status eki_saving_read_tiles(const struct eki_saving *saving,
+                                const struct eki_save_manifest *manifest);
+
 #endif

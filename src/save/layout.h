@@ -48,6 +48,20 @@ enum {
     EKI_SAVE_TASK_FLAGS = 7,
     EKI_SAVE_TASK_ID = 8,
     EKI_SAVE_TASK_HEAD = 16,
+    EKI_SAVE_TASK_HOME = 4, /* bytes behind a payload: rank that has data */
+
+    /* ... of a store: its number and name, as of a function, ... */
+    EKI_SAVE_STORE_TILES = EKI_FUNCTION_BODY,
+    EKI_SAVE_STORE_LENGTHS = EKI_SAVE_STORE_TILES + 8,
+    EKI_SAVE_STORE_LAYOUT = EKI_SAVE_STORE_LENGTHS + 8,
+    EKI_SAVE_STORE_BODY = EKI_SAVE_STORE_LAYOUT + 8,
+
+    /* ... of a piece of a tile, with values behind it, ... */
+    EKI_SAVE_TILE_STORE = 0,
+    EKI_SAVE_TILE_COUNT = 4,
+    EKI_SAVE_TILE_NUMBER = 8,
+    EKI_SAVE_TILE_OFFSET = 16,
+    EKI_SAVE_TILE_HEAD = 24,
 
     /* ... and of the end. */
     EKI_SAVE_END_TASKS = 0,
@@ -58,7 +72,13 @@ enum {
 enum {
     EKI_BLOCK_INDICES = 0x58444e49, /* "INDX" */
     EKI_BLOCK_NUMBERS = 0x424d554e, /* "NUMB" */
-    EKI_BLOCK_TASKS = 0x4b534154    /* "TASK" */
+    EKI_BLOCK_TASKS = 0x4b534154,   /* "TASK" */
+    EKI_BLOCK_STORE = 0x524f5453,   /* "STOR" */
+    EKI_BLOCK_TILES = 0x454c4954    /* "TILE" */
 };
+
+/* The next block, without which the file ends early. */
+ek_status eki_save_next_block(struct eki_sealed_in *in,
+                              struct eki_sealed_block *block);
 
 #endif

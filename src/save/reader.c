@@ -56,9 +56,8 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
     return EK_OK;
 }
 
-/* The next block, without which the file ends early. */
-static ek_status next_block(struct eki_sealed_in *in,
-                            struct eki_sealed_block *block)
+ek_status eki_save_next_block(struct eki_sealed_in *in,
+                              struct eki_sealed_block *block)
 {
     char text[256];
     bool found;
@@ -115,19 +114,46 @@ static ek_status read_indices(const struct eki_sealed_in *in,
     return EK_OK;
 }
 
+static ek_status read_store(const struct eki_sealed_in *in,
+                            const struct eki_sealed_block *block,
+                            struct eki_save_manifest *manifest)
+{
+    unsigned char body[EKI_SAVE_STORE_BODY];
+    struct eki_save_store store;
+    EKI_TRY(eki_sealed_body(in, block, body, sizeof body));
+    uint64_t number = eki_get(body + EKI_FUNCTION_NUMBER, 4);
+    store.tiles = (int64_t)eki_get(body + EKI_SAVE_STORE_TILES, 8);
+    store.lengths = eki_get(body + EKI_SAVE_STORE_LENGTHS, 8);
+    store.layout = eki_get(body + EKI_SAVE_STORE_LAYOUT, 8);
+    if (number != (uint64_t)manifest->stores || number >= INT32_MAX ||
+        store.tiles < 0 || !eki_is_padded_name(body + EKI_FUNCTION_NAME))
+        return eki_sealed_refuse(in, block->at,
+                                 "%" PRId64 " tiles of store %" PRIu64
+                                 ", expected store %d",
+                                 store.tiles, number, manifest->stores);
+    memcpy(store.name, body + EKI_FUNCTION_NAME, sizeof store.name);
+    if (!eki_grow(&manifest->store_list, manifest->stores,
+                  &manifest->store_room, 4, sizeof *manifest->store_list))
+        return eki_sealed_no_memory(in->path);
+    manifest->store_list[manifest->stores++] = store;
+    return EK_OK;
+}
+
 static ek_status read_manifest(struct eki_sealed_in *in,
                                struct eki_save_manifest *manifest)
 {
     struct eki_sealed_block block = {0};
     EKI_TRY(read_part_head(in, EKI_SAVE_MANIFEST, &manifest->head));
     for (;;) {
-        EKI_TRY(next_block(in, &block));
+        EKI_TRY(eki_save_next_block(in, &block));
         if (block.kind == EKI_BLOCK_END)
             return read_end(in, &block, &manifest->sums);
         if (block.kind == EKI_BLOCK_FUNCTION)
             EKI_TRY(read_name(in, &block, manifest));
         else if (block.kind == EKI_BLOCK_INDICES)
             EKI_TRY(read_indices(in, &block, manifest));
+        else if (block.kind == EKI_BLOCK_STORE)
+            EKI_TRY(read_store(in, &block, manifest));
         else
             return eki_sealed_wrong_kind(in, &block);
     }
@@ -150,6 +176,7 @@ ek_status eki_save_read_manifest(const char *name,
 void eki_save_free_manifest(struct eki_save_manifest *manifest)
 {
     eki_free(manifest->list);
+    eki_free(manifest->store_list);
     *manifest = (struct eki_save_manifest){.functions = 0};
 }
 
@@ -159,7 +186,7 @@ static ek_status read_next_numbers(struct eki_save_in *in,
     unsigned char body[EKI_SAVE_NUMBERS_HEAD];
     struct eki_sealed_block block = {0};
     int workers = in->head.workers_here;
-    EKI_TRY(next_block(&in->in, &block));
+    EKI_TRY(eki_save_next_block(&in->in, &block));
     if (block.kind != EKI_BLOCK_NUMBERS)
         return eki_sealed_wrong_kind(&in->in, &block);
     int64_t expected =
@@ -215,7 +242,8 @@ ek_status eki_save_open(struct eki_save_in *in, const char *name, int part,
                         const struct eki_save_manifest *manifest,
                         struct eki_save_numbers **numbers)
 {
-    *in = (struct eki_save_in){.functions = manifest->functions};
+    *in = (struct eki_save_in){.functions = manifest->functions,
+                               .stores = manifest->stores};
     *numbers = NULL;
     ek_status status = eki_sealed_open(&in->in, name);
     if (status == EK_OK)
@@ -282,7 +310,8 @@ static bool is_seed(const struct eki_save_in *in,
 static ek_status take_task(struct eki_save_in *in, struct eki_save_task *task)
 {
     const unsigned char *at = in->block + in->next;
-    size_t rest = in->bytes - in->next;
+    size_t rest = in->bytes - in->next, home_bytes = 0;
+    uint64_t home = 0;
     if (rest >= EKI_SAVE_TASK_HEAD) {
         task->head = (struct eki_slot){
             .function = (uint16_t)eki_get(at + EKI_SAVE_TASK_FUNCTION, 2),
@@ -294,9 +323,15 @@ static ek_status take_task(struct eki_save_in *in, struct eki_save_task *task)
         task->payload = at + EKI_SAVE_TASK_HEAD;
         task->here = in->here;
     }
-    size_t bytes = EKI_SAVE_TASK_HEAD + (size_t)task->head.bytes;
+    if (task->head.flags & EKI_SLOT_ADOPTED)
+        home_bytes = EKI_SAVE_TASK_HOME;
+    size_t bytes = EKI_SAVE_TASK_HEAD + (size_t)task->head.bytes + home_bytes;
+    task->head.flags &= (uint8_t)~EKI_SLOT_ADOPTED;
+    if (home_bytes > 0 && rest >= bytes)
+        home = eki_get(at + bytes - home_bytes, EKI_SAVE_TASK_HOME);
+    task->home = home_bytes > 0 ? (int)home : -1;
     if (rest < EKI_SAVE_TASK_HEAD || rest < bytes || !is_seed(in, task) ||
-        (in->left == 1 && rest > bytes))
+        home >= (uint64_t)in->head.ranks || (in->left == 1 && rest > bytes))
         return eki_sealed_refuse(&in->in, in->at + (int64_t)in->next,
                                  "what is here is no task");
     in->next += bytes;
@@ -314,7 +349,9 @@ ek_status eki_save_next(struct eki_save_in *in, struct eki_save_task *task,
     *found = in->left > 0;
     if (*found)
         return take_task(in, task);
-    EKI_TRY(next_block(&in->in, &block));
+    do
+        EKI_TRY(eki_save_next_block(&in->in, &block));
+    while (block.kind == EKI_BLOCK_TILES);
     *found = block.kind == EKI_BLOCK_TASKS;
     if (*found) {
         EKI_TRY(read_tasks(in, &block));

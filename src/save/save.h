@@ -66,6 +66,9 @@ struct eki_save_out {
     unsigned char *block; /* owned; tasks that are not written yet */
     size_t used;
     int64_t count;
+    /* Rank that has the data of a task, or -1; NULL: no task has any. */
+    int (*home_of)(const void *context, const struct eki_slot *slot);
+    const void *context;
 };
 
 /* Create a file of a save.  Any failure, here and below, is EK_ERR_FILE, or
@@ -83,6 +86,20 @@ ek_status eki_save_numbers(struct eki_save_out *out,
 ek_status eki_save_slots(struct eki_save_out *out, int here,
                          const unsigned char *slots, const unsigned char *end,
                          uint32_t slot_bytes);
+/* What a manifest says of a store of tiles. */
+struct eki_save_store {
+    char name[EKI_BLOCK_NAME]; /* its beginning */
+    int64_t tiles;
+    uint64_t lengths; /* hash of these ... */
+    uint64_t layout;  /* ... and of these and the owners */
+};
+/* Of a manifest: the next store, by its NAME. */
+ek_status eki_save_store(struct eki_save_out *out, int number, const char *name,
+                         const struct eki_save_store *store);
+/* Of a rank, behind its tasks: a tile of it; and that these are all. */
+ek_status eki_save_tile(struct eki_save_out *out, int store, int64_t tile,
+                        const double *values, int64_t length);
+ek_status eki_save_tiles_end(struct eki_save_out *out);
 /* Say that these, or of a manifest all SUMS, are all, and wait until the file
  * is on its disk. */
 ek_status eki_save_finish(struct eki_save_out *out,
@@ -94,6 +111,7 @@ void eki_save_abandon(struct eki_save_out *out);
 struct eki_save_task {
     const unsigned char *payload; /* until the next one */
     int here;                     /* who held it, as above */
+    int home;                     /* rank that has its data; -1: it has none */
     struct eki_slot head;
 };
 
@@ -108,6 +126,7 @@ struct eki_save_in {
     int64_t left; /* ... that were not read yet */
     int here;
     int functions; /* that a task may be of */
+    int stores;    /* ... that a tile may be of */
 };
 
 /* What a manifest says. */
@@ -120,6 +139,9 @@ struct eki_save_manifest {
         char name[EKI_BLOCK_NAME];
         int64_t indices;
     } * list; /* [functions]; owned */
+    int stores;
+    int64_t store_room;
+    struct eki_save_store *store_list; /* [stores]; owned */
 };
 
 /* Read the manifest NAME.  EK_ERR_FILE, in words that name the file and the
@@ -138,6 +160,18 @@ ek_status eki_save_open(struct eki_save_in *in, const char *name, int part,
 ek_status eki_save_next(struct eki_save_in *in, struct eki_save_task *task,
                         bool *found);
 void eki_save_close(struct eki_save_in *in);
+
+/* Values of a tile in a file, or some of them. */
+struct eki_save_tile {
+    int store;
+    int64_t tile, offset, count; /* not compared with those of the store */
+    const unsigned char *values; /* [count] doubles, until the next piece */
+    int64_t at;                  /* in the file */
+};
+/* Read the next piece, of a file of which no task has been read; tasks are
+ * passed over.  *FOUND is false behind the last one. */
+ek_status eki_save_next_tile(struct eki_save_in *in, struct eki_save_tile *tile,
+                             bool *found);
 
 /* The name of the file of PART of save NUMBER. */
 void eki_save_name(char name[EKI_SAVE_NAME], const char *folder, int64_t number,

@@ -71,14 +71,21 @@ static ek_status write_tasks(struct eki_save_out *out, int here)
 static void put_task(struct eki_save_out *out, const struct eki_slot *slot)
 {
     unsigned char *at = out->block + out->used;
+    int home = out->home_of ? out->home_of(out->context, slot) : -1;
+    int flags = slot->flags & ~EKI_SLOT_ADOPTED;
     eki_put(at + EKI_SAVE_TASK_FUNCTION, slot->function, 2);
     eki_put(at + EKI_SAVE_TASK_BYTES, slot->bytes, 2);
     eki_put(at + EKI_SAVE_TASK_BIN, slot->bin, 2);
     at[EKI_SAVE_TASK_DEVIATION] = slot->deviation;
-    at[EKI_SAVE_TASK_FLAGS] = slot->flags;
+    at[EKI_SAVE_TASK_FLAGS] =
+        (unsigned char)(home >= 0 ? flags | EKI_SLOT_ADOPTED : flags);
     eki_put(at + EKI_SAVE_TASK_ID, slot->id, 8);
     memcpy(at + EKI_SAVE_TASK_HEAD, slot->payload, slot->bytes);
     out->used += EKI_SAVE_TASK_HEAD + (size_t)slot->bytes;
+    if (home >= 0) {
+        eki_put(out->block + out->used, (uint64_t)home, EKI_SAVE_TASK_HOME);
+        out->used += EKI_SAVE_TASK_HOME;
+    }
     out->count++;
     out->sums.tasks++;
     out->sums.ids += slot->id;
@@ -89,7 +96,7 @@ ek_status eki_save_slots(struct eki_save_out *out, int here,
                          uint32_t slot_bytes)
 {
     for (; slots != end; slots += slot_bytes) {
-        if (out->used + slot_bytes > EKI_SAVE_TASKS_MOST)
+        if (out->used + slot_bytes + EKI_SAVE_TASK_HOME > EKI_SAVE_TASKS_MOST)
             EKI_TRY(write_tasks(out, here));
         if (out->count == 0)
             out->used = EKI_SAVE_TASKS_HEAD;

@@ -11,11 +11,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <evenkeel_data.h>
 #include <evenkeel_loop.h>
 #include <evenkeel_save.h>
 #include <evenkeel_spawn.h>
-#include <evenkeel_tiles.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -557,41 +555,8 @@ static void pinned_tasks_stay_on_their_ranks(void)
     leave_ranks(&tasks);
 }
 
-static size_t pack(const ek_task *task, void *buffer, void *context)
-{
-    (void)task, (void)buffer, (void)context;
-    return 0;
-}
-
-static void unpack(const ek_task *task, const void *buffer, size_t bytes,
-                   void *context)
-{
-    (void)task, (void)buffer, (void)bytes, (void)context;
-}
-
-static void release(const ek_task *task, void *context)
-{
-    (void)task, (void)context;
-}
-
-static ek_collection *make_following(void)
-{
-    ek_options options = job_options();
-    ek_data_ops ops = EK_DATA_OPS_INIT;
-    ops.pack_input = pack;
-    ops.unpack_result = unpack;
-    ops.release = release;
-    CHECK_OK(ek_options_set(&options, "data", "follow"));
-    ek_collection *tasks = make_over_some(options, false);
-    CHECK_OK(ek_set_data_ops(tasks, work, &ops));
-    return tasks;
-}
-
 static void what_cannot_be_saved_is_refused(void)
 {
-    ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
-    ek_tiles *tiles;
-    shape.length = 1;
     snprintf(path, PATH, "%s/refused", folder);
     take_ranks(job_size);
     ek_collection *tasks = make_over_some(job_options(), false);
@@ -601,14 +566,6 @@ static void what_cannot_be_saved_is_refused(void)
               "ranks differ");
     FAILS(ek_save(tasks, "/nowhere/at/all"), EK_ERR_FILE, "/nowhere/at/all");
     FAILS(ek_load(tasks, folder), EK_ERR_FILE, "no save");
-    CHECK_OK(ek_tiles_create(tasks, &shape, &tiles));
-    FAILS(ek_save(tasks, path), EK_ERR_STATE, "has tiles");
-    ek_tiles_destroy(&tiles);
-    leave_ranks(&tasks);
-    take_ranks(job_size);
-    tasks = make_following();
-    FAILS(ek_save(tasks, path), EK_ERR_STATE, "data that follows");
-    FAILS(ek_load(tasks, path), EK_ERR_STATE, "data that follows");
     leave_ranks(&tasks);
 }
 

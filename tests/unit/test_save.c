@@ -16,8 +16,11 @@ enum {
     TASKS = 9,
     WORKERS = 2, /* of each of two ranks */
     SLOT_BYTES = 48,
-    FLIPS = 4000
+    FLIPS = 4000,
+    DOUBLES = 5 /* of a tile */
 };
+
+static const double values[DOUBLES] = {1, -2, 0.5, 1e300, -0.0};
 
 static char folder[] = "/tmp/evenkeel-save-XXXXXX";
 static char manifest_name[EKI_SAVE_NAME], rank_name[EKI_SAVE_NAME];
@@ -65,6 +68,13 @@ static void fill_slots(void)
     memcpy(last->payload, &range, sizeof range);
 }
 
+/* Two of three tasks have data, on either rank. */
+static int home_of(const void *context, const struct eki_slot *slot)
+{
+    CHECK(context == slots);
+    return slot->id % 3 == 0 ? -1 : (int)slot->id % 2;
+}
+
 /* Write the file of rank 1: worker 1 has all tasks but the first two. */
 static ek_status write_rank(void)
 {
@@ -74,6 +84,8 @@ static ek_status write_rank(void)
     *numbers = (struct eki_save_numbers){11, 12, 1, 0};
     numbers->workers[1] = (struct eki_save_worker){13, 14};
     ek_status status = eki_save_create(&out, rank_name, &rank_head);
+    out.home_of = home_of;
+    out.context = slots;
     if (status == EK_OK)
         status = eki_save_numbers(&out, numbers, WORKERS);
     unsigned char *second = slots + 2 * SLOT_BYTES;
@@ -82,6 +94,12 @@ static ek_status write_rank(void)
     if (status == EK_OK)
         status =
             eki_save_slots(&out, 1, second, slots + sizeof slots, SLOT_BYTES);
+    if (status == EK_OK)
+        status = eki_save_tile(&out, 0, 3, values, DOUBLES);
+    if (status == EK_OK)
+        status = eki_save_tile(&out, 1, 7, values, 1);
+    if (status == EK_OK)
+        status = eki_save_tiles_end(&out);
     if (status == EK_OK)
         status = eki_save_finish(&out, &out.sums);
     eki_save_abandon(&out);
@@ -102,6 +120,9 @@ static ek_status write_manifest(void)
         status = eki_save_function(&out, 1, "second", 77);
     if (status == EK_OK)
         status = eki_save_function(&out, 2, "third", -1);
+    if (status == EK_OK)
+        status = eki_save_store(&out, 0, "store",
+                                &(const struct eki_save_store){"", 5, 6, 7});
     if (status == EK_OK)
         status = eki_save_finish(&out, &(const struct eki_save_sums){5, 6});
     eki_save_abandon(&out);
@@ -130,6 +151,7 @@ static ek_status read_rank(int part, uint64_t save, int *tasks_read)
         CHECK(memcmp(&task.head, slot, EKI_SLOT_HEADER) == 0);
         CHECK(memcmp(task.payload, slot->payload, slot->bytes) == 0);
         CHECK_EQ_INT(task.here, n > 2);
+        CHECK_EQ_INT(task.home, home_of(slots, slot));
     }
     if (tasks_read) {
         *tasks_read = n;
@@ -144,9 +166,65 @@ static ek_status read_rank(int part, uint64_t save, int *tasks_read)
     return status;
 }
 
+/* Read the tiles of the file of rank 1; how many pieces there are. */
+static ek_status read_tiles(int *pieces)
+{
+    struct eki_save_manifest manifest = {
+        .head = rank_head, .functions = 3, .stores = 2};
+    struct eki_save_numbers *numbers;
+    struct eki_save_in in;
+    struct eki_save_tile tile;
+    ek_status status = eki_save_open(&in, rank_name, 1, &manifest, &numbers);
+    if (status != EK_OK)
+        return status;
+    *pieces = 0;
+    for (bool found = true; status == EK_OK && found;) {
+        status = eki_save_next_tile(&in, &tile, &found);
+        if (status != EK_OK || !found)
+            continue;
+        double last;
+        memcpy(&last, tile.values + (tile.count - 1) * (int64_t)sizeof last,
+               sizeof last);
+        CHECK(tile.store < manifest.stores);
+        ++*pieces;
+    }
+    eki_save_close(&in);
+    eki_free(numbers);
+    return status;
+}
+
+/* Both walks over a file of a rank refuse it, or none does. */
 static ek_status read_rank_quietly(void)
 {
-    return read_rank(rank_head.part, rank_head.save, NULL);
+    int pieces;
+    ek_status status = read_rank(rank_head.part, rank_head.save, NULL);
+    return status == EK_OK ? read_tiles(&pieces) : status;
+}
+
+/* More than a block of a file holds, with one that fills its last double. */
+static void tiles_are_written_in_pieces(void)
+{
+    enum {
+        MOST = EKI_SAVE_TASKS_MOST / 8 - 3, /* of a piece */
+        LENGTH = 2 * MOST + 1
+    };
+    struct eki_save_out out;
+    struct eki_save_numbers *numbers =
+        calloc(1, sizeof *numbers + WORKERS * sizeof *numbers->workers);
+    double *longest = calloc(LENGTH, sizeof *longest);
+    int pieces = 0;
+    CHECK_OK(eki_save_create(&out, rank_name, &rank_head));
+    CHECK_OK(eki_save_numbers(&out, numbers, WORKERS));
+    CHECK_OK(eki_save_tile(&out, 0, 0, longest, LENGTH));
+    CHECK_OK(eki_save_tile(&out, 0, 1, longest, MOST - 4));
+    CHECK_OK(eki_save_tile(&out, 1, 0, longest, 1));
+    CHECK_OK(eki_save_tiles_end(&out));
+    CHECK_OK(eki_save_finish(&out, &out.sums));
+    eki_save_abandon(&out);
+    CHECK_OK(read_tiles(&pieces));
+    CHECK_EQ_INT(pieces, 5);
+    free(numbers);
+    free(longest);
 }
 
 static ek_status read_manifest_quietly(void)
@@ -163,6 +241,8 @@ static void what_is_written_is_read(void)
     CHECK_OK(write_rank());
     CHECK_OK(read_rank(1, rank_head.save, &n));
     CHECK_EQ_INT(n, TASKS);
+    CHECK_OK(read_tiles(&n));
+    CHECK_EQ_INT(n, 2);
     struct eki_save_manifest manifest;
     CHECK_OK(write_manifest());
     if (!CHECK_OK(eki_save_read_manifest(manifest_name, &manifest)))
@@ -177,6 +257,11 @@ static void what_is_written_is_read(void)
     CHECK_EQ_INT(manifest.list[0].indices, 0);
     CHECK_EQ_INT(manifest.list[1].indices, 77);
     CHECK_EQ_INT(manifest.list[2].indices, -1);
+    CHECK_EQ_INT(manifest.stores, 1);
+    CHECK_EQ_TEXT(manifest.store_list[0].name, "store");
+    CHECK_EQ_INT(manifest.store_list[0].tiles, 5);
+    CHECK_EQ_INT(manifest.store_list[0].lengths, 6);
+    CHECK_EQ_INT(manifest.store_list[0].layout, 7);
     eki_save_free_manifest(&manifest);
 }
 
@@ -356,6 +441,7 @@ int main(void)
     eki_save_name(manifest_name, folder, 1, EKI_SAVE_MANIFEST);
     eki_save_name(rank_name, folder, 1, 1);
     fill_slots();
+    RUN(tiles_are_written_in_pieces);
     RUN(what_is_written_is_read);
     RUN(damage_is_found);
     RUN(a_file_of_another_save_is_found);

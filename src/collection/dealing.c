@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks that other ranks or workers have saved: they get ids of this job, and
+ * are dealt out. */
+#include "collection/saving.h"
+#include "printed/printed.h"
+
+/* Slots of worker HOME, or of the first one, but not those that stay as they
+ * are: with data, if so. */
+static void number_slots(ek_collection *tasks, bool data_stays,
+                         unsigned char *slots, const unsigned char *end,
+                         int home)
+{
+    struct eki_dealer *dealer = &tasks->seeds.home;
+    for (; slots != end; slots += tasks->engine->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)slots;
+        if (data_stays && eki_collection_data_of(tasks, slot->function))
+            continue;
+        slot->id = eki_id(
+            home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
+    }
+}
+
+/* Whoever has got a task is its home; if DATA_STAYS, not of one with data. */
+static void number_tasks(ek_collection *tasks, bool data_stays)
+{
+    struct eki_engine *engine = tasks->engine;
+    struct eki_moves *moves = &engine->moves;
+    const struct eki_local *local = &engine->pinned.local;
+    uint32_t bytes = engine->slot_bytes;
+    int first = engine->workers[0]->id;
+    number_slots(tasks, data_stays, local->seed_base, local->seed_end, first);
+    if (moves->count > 0)
+        number_slots(tasks, data_stays, moves->slots,
+                     moves->slots + moves->count * (int64_t)bytes, first);
+    for (int here = 0; here < tasks->topology->workers_here; here++) {
+        local = &engine->workers[here]->local;
+        number_slots(tasks, data_stays, local->seed_base, local->seed_end,
+                     first + here);
+    }
+    /* They are known by their old ids. */
+    moves->arrived = 0;
+}
+
+ek_status eki_saving_deal(ek_collection *tasks, bool data_stays)
+{
+    ek_restore_report whole = EK_RESTORE_REPORT_INIT;
+    bool is_grouped =
+        eki_balance_wish_of(EK_RESTORE_AUTO, tasks->topology->workers,
+                            &tasks->settings.options)
+            .group > 0;
+    /* No task may travel whose home there is not. */
+    number_tasks(tasks, false);
+    /* The program may read it after the call. */
+    tasks->restores.leaves_data = true;
+    ek_status status = eki_collection_restore_by(
+        tasks, is_grouped ? EK_RESTORE_HIERARCHICAL : EK_RESTORE_CENTRALIZED,
+        EK_OK, &whole);
+    tasks->restores.leaves_data = false;
+    /* One that cannot put in order what has come is alone with that. */
+    EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
+    number_tasks(tasks, data_stays);
+    return EK_OK;
+}
