@@ -66,7 +66,8 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
  * @retval EK_ERR_ARG    @p folder is NULL, too long, or differs between ranks.
  * @retval EK_ERR_STATE  An iteration is open.
  * @retval EK_ERR_FILE   A file cannot be written, or the callback has failed;
- *                       the saves before stay.
+ *                       or the newest save of the folder is of another
+ *                       collection, by its functions.  The saves before stay.
  * @retval As ek_restore(), which may come first.
  * Call:    Collective; synchronizing.
  * Threads: Main thread.

@@ -29,15 +29,6 @@ static ek_status check_load(const ek_collection *tasks)
                      tasks->settings.name);
 }
 
-/* Which of the functions here is called NAME; -1: none. */
-static int find_function(const struct eki_engine *engine, const char *name)
-{
-    int f = engine->function_count - 1;
-    while (f >= 0 && strcmp(engine->functions[f].name, name) != 0)
-        f--;
-    return f;
-}
-
 static ek_status match_functions(struct load *load, const char *manifest)
 {
     load->functions = eki_alloc((size_t)load->manifest.functions + 1,
@@ -46,7 +37,7 @@ static ek_status match_functions(struct load *load, const char *manifest)
         return eki_sealed_no_memory(manifest);
     for (int f = 0; f < load->manifest.functions; f++) {
         const char *name = load->manifest.list[f].name;
-        load->functions[f] = find_function(load->saving.tasks->engine, name);
+        load->functions[f] = eki_saving_function(load->saving.tasks, name);
         if (load->functions[f] < 0)
             return eki_error(EK_ERR_ARG,
                              "ek_load: function '%s' of '%.500s' is not "

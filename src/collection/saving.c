@@ -69,12 +69,47 @@ static ek_status settle_tasks(ek_collection *tasks)
                    : eki_collection_gather(tasks);
 }
 
+int eki_saving_function(const ek_collection *tasks, const char *name)
+{
+    const struct eki_engine *engine = tasks->engine;
+    int f = engine->function_count - 1;
+    while (f >= 0 && strcmp(engine->functions[f].name, name) != 0)
+        f--;
+    return f;
+}
+
+/* Whether the newest save of the folder is one that this collection could load.
+ * One that cannot be read tells nothing. */
+static ek_status check_folder(const struct eki_saving *saving, int64_t newest)
+{
+    struct eki_save_manifest manifest = {0};
+    char name[EKI_SAVE_NAME];
+    ek_status status = EK_OK;
+    eki_save_name(name, saving->folder, newest, EKI_SAVE_MANIFEST);
+    if (newest == 0 || eki_save_read_manifest(name, &manifest) != EK_OK) {
+        eki_error_take();
+        return EK_OK;
+    }
+    for (int f = 0; f < manifest.functions && status == EK_OK; f++) {
+        if (eki_saving_function(saving->tasks, manifest.list[f].name) < 0)
+            status = eki_error(EK_ERR_FILE,
+                               "%s: '%.500s' is of another collection, whose "
+                               "function '%s' is none of '%s'; allowed: a "
+                               "folder for each",
+                               saving->call, name, manifest.list[f].name,
+                               saving->tasks->settings.name);
+    }
+    eki_save_free_manifest(&manifest);
+    return status;
+}
+
 /* Rank 0: which number the save gets; what a killed one has left goes. */
 static ek_status prepare_folder(struct eki_saving *saving)
 {
     int64_t newest;
     EKI_TRY(eki_save_make_folder(saving->folder));
     EKI_TRY(eki_save_newest(saving->folder, &newest));
+    EKI_TRY(check_folder(saving, newest));
     saving->number = newest + 1;
     eki_save_remove(saving->folder, saving->number, INT64_MAX);
     return EK_OK;

@@ -20,6 +20,8 @@ ek_status eki_saving_agree(const struct eki_saving *saving, ek_status status);
 /* SUMS become those of all ranks; collective. */
 ek_status eki_saving_sum(const struct eki_saving *saving,
                          struct eki_save_sums *sums);
+/* Which of the functions is called NAME; -1: none. */
+int eki_saving_function(const ek_collection *tasks, const char *name);
 /* Write the save, unless STATUS is an error already; the caller has claimed the
  * process.  Collective. */
 ek_status eki_saving_write(struct eki_saving *saving, ek_status status);

@@ -224,6 +224,22 @@ static void ranks_that_differ_in_the_callback_are_told(void)
     ek_destroy(&tasks);
 }
 
+static void a_folder_is_for_one_collection(void)
+{
+    ek_collection *tasks = make_tasks("second", "1");
+    job_register(tasks, "more", nothing, NULL);
+    /* It could load what is there. */
+    JOB_OK(ek_save(tasks, path));
+    ek_destroy(&tasks);
+    tasks = job_create(NULL);
+    job_register(tasks, "other", nothing, NULL);
+    JOB_STATUS(ek_save(tasks, path), EK_ERR_FILE);
+    CHECK_HAS_TEXT(ek_error_message(), "is of another collection");
+    TOGETHER;
+    CHECK_EQ_INT(count_files(0, "manifest"), 2);
+    ek_destroy(&tasks);
+}
+
 /* What fails is said, counted, and removed; the run goes on. */
 static void check_goes_on(ek_collection *tasks, const char *what)
 {
@@ -330,6 +346,7 @@ int main(int argc, char **argv)
     JOB_RUN(a_process_that_restores_saves_too);
     JOB_RUN(the_program_adds_its_files);
     JOB_RUN(ranks_that_differ_in_the_callback_are_told);
+    JOB_RUN(a_folder_is_for_one_collection);
     JOB_RUN(one_that_fails_leaves_the_run_and_those_before);
     JOB_RUN(a_restore_that_fails_on_a_rank_fails_on_all);
     JOB_RUN(tiles_and_data_may_be_there);
