@@ -372,7 +372,7 @@ EK_API void ek_discard(ek_worker *worker);
 EK_API void ek_fail(ek_worker *worker, int code, const char *message);
 
 /** End the iteration early: a rank that has heard of it starts no task.  Tasks
- * that have not run are cancelled; ek_restore() restores them. */
+ * that have not run are cancelled; options.md, on_stop, says what is next. */
 EK_API void ek_stop(ek_worker *worker);
 
 /** Use @p seconds (0 ... 1e9) as the duration of this task, not the clock. */

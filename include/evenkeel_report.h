@@ -30,6 +30,8 @@ struct ek_process_report {
     int64_t tasks;         /**< Tasks that ran, spawned ones included. */
     int64_t stolen;        /**< Tasks that thieves took. */
     double largest_task_s; /**< Longest task that was timed alone. */
+    int64_t stopped;       /**< 1: stopped by a signal, by the time limit or by
+                                ek_stop_at(); else 0. */
 };
 
 /** An empty ek_process_report. */

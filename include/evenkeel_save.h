@@ -138,6 +138,22 @@ EK_API ek_status ek_load(ek_collection *tasks, const char *folder);
  */
 EK_API const char *ek_loaded(const ek_collection *tasks, int64_t *iteration);
 
+/**
+ * Stop the iteration that runs @p seconds from now, or that begins after that.
+ *
+ * Tasks that run are finished, and none is begun.  ek_process() returns EK_OK
+ * with report.stopped, and the next ek_restore() keeps all that was cancelled
+ * for the next iteration, which goes on (docs/how-to/stop-and-continue.md).  A
+ * later call replaces this one, and the option time_limit, which does the same.
+ * @param[in] seconds  0 ... 1e9; below 0: do not stop.  Ranks may differ: the
+ *                     earliest counts.
+ * @retval EK_ERR_ARG    @p seconds is not a number, or too large.
+ * @retval EK_ERR_STATE  An iteration is open.
+ * Call:    Collective, not synchronizing.
+ * Threads: Main thread.
+ */
+EK_API ek_status ek_stop_at(ek_collection *tasks, double seconds);
+
 #ifdef __cplusplus
 }
 #endif

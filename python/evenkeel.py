@@ -58,7 +58,7 @@ starved_in_tasks_s starved_idle_s serve_p50_s serve_p99_s tile_gets tile_hits
 tile_bytes tile_wait_s travelled data_in_bytes data_out_bytes data_held_bytes
 data_callback_s data_wait_s loads_read occupied denied searches_1 searches_2
 searches_3 searches_4 searches_more grants cyclic first_steals first_steal_s
-first_steal_most_s termination save_s saves_failed
+first_steal_most_s termination save_s saves_failed stopped
 """.split()
 
 _open: list[Tasks] = []         # not closed yet, in the order of all ranks

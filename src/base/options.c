@@ -8,6 +8,8 @@
  */
 #include "base/options.h"
 
+#include "base/signals.h"
+
 #include <string.h>
 
 /* Enums are read and written through int. */
@@ -39,7 +41,9 @@ const struct eki_options eki_option_defaults = {
     .sws = "epochs=2,damping=1",
     .replay = "0",
     .checkpoint = "0",
-    .on_stall = "report"};
+    .on_stall = "report",
+    .signal = "0",
+    .time_limit = "0"};
 
 static bool is_collection(const char *text)
 {
@@ -280,6 +284,18 @@ static bool is_on_stall(const char *text)
     return eki_on_stall_read(text, &seconds);
 }
 
+static bool is_signals(const char *text)
+{
+    unsigned set;
+    return eki_signals_read(text, &set);
+}
+
+static bool is_time_limit(const char *text)
+{
+    uint64_t ns;
+    return eki_clock_read(text, &ns);
+}
+
 static bool is_hpdc12(const char *text)
 {
     struct eki_hpdc12_option option;
@@ -493,6 +509,19 @@ static const struct eki_option table[] = {
      HELP("what happens when a call waits for a rank that does not come: it "
           "says so; abort:SECONDS: the job also ends after so long without "
           "progress")},
+    {TEXT_ONLY(on_stop), SETTABLE,
+     CHOICE({"restart", EKI_ON_STOP_RESTART},
+            {"continue", EKI_ON_STOP_CONTINUE}),
+     HELP("what the iteration after ek_stop runs: all seeds, or those tasks "
+          "alone, spawned ones included, that were cancelled")},
+    {TEXT_ONLY(signal), AGREED, TEXT(signal, is_signals, EKI_SIGNALS_ALLOWED),
+     HELP("signals to a rank that stop the iteration, which may go on later, "
+          "or (USR2) have its ranks tell where they stand")},
+    {TEXT_ONLY(time_limit), AGREED,
+     TEXT(time_limit, is_time_limit,
+          "0, or up to 9 digits and s, min, h or nothing behind them"),
+     HELP("stops the iteration so long after ek_create; it may go on later; "
+          "0: never")},
 };
 
 int eki_option_count(void)

@@ -98,6 +98,12 @@ enum eki_data_policy {
     EKI_DATA_FOLLOW
 };
 
+/* What becomes of an iteration after ek_stop(). */
+enum eki_on_stop {
+    EKI_ON_STOP_RESTART,
+    EKI_ON_STOP_CONTINUE
+};
+
 enum eki_checking {
     EKI_CHECK_AUTO,
     EKI_CHECK_ON,
@@ -241,6 +247,9 @@ struct eki_options {
     const char *replay;
     const char *checkpoint;
     _Alignas(8) const char *on_stall;
+    _Alignas(8) int on_stop; /* enum eki_on_stop */
+    _Alignas(8) const char *signal;
+    _Alignas(8) const char *time_limit;
 };
 
 /* What on_stall says: after how many seconds a wait ends the job; 0: it never
@@ -280,6 +289,7 @@ struct eki_settings {
     char sws[128];
     char checkpoint[EKI_OPTION_BYTES];
     char on_stall[32];
+    char signal[64], time_limit[16];
 };
 
 /* Where the timeline of ITERATION goes; NULL: there is none. */

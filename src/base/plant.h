@@ -35,6 +35,7 @@
     X(RESULTS_LAST, "results-last")       \
     X(STAGED_SHOWN, "staged-shown")       \
     X(HOLE_SHOWN, "hole-shown")           \
+    X(SPAWNED_LEFT, "spawned-left")       \
     X(COPIED_TWICE, "copied-twice")       \
     X(ADDED_ANEW, "added-anew")           \
     X(SKIPPED_GONE, "skipped-gone")       \

@@ -275,6 +275,7 @@ void eki_collection_excuse(const ek_collection *tasks, struct eki_error *error)
         snprintf(error->text, sizeof error->text, "%s", ek_error_message());
     } else if (sums[0] == 0 || sums[1] > 0) {
         error->status = EK_OK;
+        error->code = sums[0] > 0 ? EKI_CANCELLED : 0;
     } else {
         eki_append(error->text, sizeof error->text,
                    " on rank %d before the end: %lld tasks were cancelled",

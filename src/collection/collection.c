@@ -255,6 +255,8 @@ static ek_status resolve_options(MPI_Comm comm, const ek_options *options,
     EKI_TRY(eki_collection_check_region("ek_create"));
     eki_mpi_ranks(comm, &tasks->lookout.look.rank, &tasks->lookout.look.size);
     eki_lookout_open(&tasks->lookout, &tasks->settings, EKI_CALLED_CREATE);
+    tasks->restores.may_be_asked =
+        tasks->lookout.signals || tasks->lookout.stop_ns != 0;
     tasks->agreed.options = eki_options_hash(&tasks->settings);
     return EK_OK;
 }

@@ -64,6 +64,10 @@ struct eki_restores {
     double seconds;           /* of those since the last iteration */
     bool is_retained;         /* tasks lie where they ran last */
     bool leaves_data;         /* data does not follow in this one */
+    bool continues;    /* the next restore goes on with what was cancelled */
+    bool ends_parts;   /* ... ends an iteration that had parts */
+    bool may_be_asked; /* by options or ek_stop_at(): all ranks know */
+    bool is_asked;     /* the last iteration was stopped by these */
     ek_restore_policy policy; /* of the last; EK_RESTORE_DEFAULT: none yet */
     ek_restore_policy chosen; /* ... and what was done where it was auto */
 };

@@ -20,6 +20,17 @@ static void number_slots(ek_collection *tasks, bool data_stays,
     }
 }
 
+/* Spawned tasks that wait have numbers of their own, and start where they are.
+ */
+static void number_waiting(struct ek_worker *worker)
+{
+    struct eki_local *local = &worker->local;
+    for (unsigned char *at = local->stack_bottom; at != local->stack_top;
+         at += local->slot_bytes)
+        ((struct eki_slot *)at)->id = local->next_id++;
+    worker->first_id = local->next_id;
+}
+
 /* Whoever has got a task is its home; if DATA_STAYS, not of one with data. */
 static void number_tasks(ek_collection *tasks, bool data_stays)
 {
@@ -29,6 +40,7 @@ static void number_tasks(ek_collection *tasks, bool data_stays)
     uint32_t bytes = engine->slot_bytes;
     int first = engine->workers[0]->id;
     number_slots(tasks, data_stays, local->seed_base, local->seed_end, first);
+    number_slots(tasks, data_stays, local->log, local->log_end, first);
     if (moves->count > 0)
         number_slots(tasks, data_stays, moves->slots,
                      moves->slots + moves->count * (int64_t)bytes, first);
@@ -36,6 +48,9 @@ static void number_tasks(ek_collection *tasks, bool data_stays)
         local = &engine->workers[here]->local;
         number_slots(tasks, data_stays, local->seed_base, local->seed_end,
                      first + here);
+        number_slots(tasks, data_stays, local->log, local->log_end,
+                     first + here);
+        number_waiting(engine->workers[here]);
     }
     /* They are known by their old ids. */
     moves->arrived = 0;

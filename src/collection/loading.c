@@ -94,11 +94,17 @@ static ek_status add_task(struct load *load, const struct eki_save_in *in,
     local->has_hints |=
         slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
     local->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
-    if (departs_to < 0 || in->head.ranks != engine->topology->size)
+    bool departs = departs_to >= 0 && in->head.ranks == engine->topology->size;
+    if (!departs && !task->is_done && !task->waits)
         return EK_OK;
     local->seed_end -= local->slot_bytes;
     local->seed_top = local->seed_end;
-    return eki_engine_depart(engine, slot, departs_to);
+    engine->has_parts |= !departs;
+    if (departs)
+        return eki_engine_depart(engine, slot, departs_to);
+    return eki_local_put_part(local, slot)
+               ? EK_OK
+               : eki_error(EK_ERR_NOMEM, "no memory for a task");
 }
 
 /* The program is asked for the home of a task with a PAYLOAD. */

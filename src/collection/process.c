@@ -272,7 +272,8 @@ static ek_status make_report(ek_collection *tasks, uint64_t left,
         .handling = eki_team_handling(),
         .steal = eki_collection_scheme(tasks)->policy,
         .restored = tasks->restores.policy,
-        .chosen = tasks->restores.chosen};
+        .chosen = tasks->restores.chosen,
+        .stopped = tasks->restores.is_asked};
     add_data(tasks, &input);
     EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
                                tasks->report));
@@ -339,6 +340,43 @@ EKI_COLD static ek_status leave_replay(ek_collection *tasks,
                                   : EK_OK;
 }
 
+/* Whether somebody asked for the stop, on any rank; collective. */
+static bool was_asked(ek_collection *tasks, struct eki_error *error)
+{
+    unsigned asked = tasks->lookout.asked;
+    int64_t sums[2] = {(asked & EKI_ASKED_SIGNAL) != 0,
+                       (asked & EKI_ASKED_TIME) != 0};
+    if (eki_fabric_mpi_sum(tasks->fabric, sums, 2) != EK_OK) {
+        error->status = EK_ERR_MPI;
+        snprintf(error->text, sizeof error->text, "%s", ek_error_message());
+        return false;
+    }
+    asked = (sums[0] > 0 ? EKI_ASKED_SIGNAL : 0) |
+            (sums[1] > 0 ? EKI_ASKED_TIME : 0);
+    eki_lookout_answer(&tasks->lookout, asked);
+    return asked != 0;
+}
+
+/* Find out whether the next iteration goes on with this one, which has ended
+ * with ERROR. */
+EKI_COLD static void end_part(ek_collection *tasks, struct eki_error *error)
+{
+    struct eki_restores *restores = &tasks->restores;
+    bool is_stopped = eki_error_is_stopped(error);
+    restores->is_asked =
+        is_stopped && restores->may_be_asked && was_asked(tasks, error);
+    restores->continues =
+        eki_error_is_stopped(error) &&
+        (restores->is_asked ||
+         tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE);
+    restores->ends_parts = !restores->continues;
+    tasks->engine->has_parts |= restores->continues;
+    if (restores->continues)
+        /* A rank without tasks restores, too.  relaxed: no task runs. */
+        atomic_store_explicit(&tasks->seeds.has_arrivals, true,
+                              memory_order_relaxed);
+}
+
 static ek_status close_iteration(ek_collection *tasks,
                                  ek_process_report *report)
 {
@@ -367,6 +405,8 @@ static ek_status close_iteration(ek_collection *tasks,
     }
     if (EKI_UNLIKELY(error.status != EK_OK))
         eki_collection_excuse(tasks, &error);
+    if (EKI_UNLIKELY(error.code | tasks->engine->has_parts))
+        end_part(tasks, &error);
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {

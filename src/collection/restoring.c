@@ -325,6 +325,9 @@ static bool is_checkpoint_due(const ek_collection *tasks)
     const struct eki_saves *saves = &tasks->parts.saves;
     if (tasks->loop.fn)
         return false;
+    /* After a stop that somebody asked for the job may end. */
+    if (tasks->restores.is_asked && tasks->iteration != saves->last_iteration)
+        return true;
     return saves->every.iterations > 0
                ? tasks->iteration - saves->last_iteration >=
                      saves->every.iterations
@@ -345,11 +348,25 @@ static ek_status agree_on_checkpoint(ek_collection *tasks, ek_status status)
     return status;
 }
 
+/* What was cancelled will wait.  All ranks, or none: they agree. */
+static ek_status continue_iteration(ek_collection *tasks, ek_status status)
+{
+    EKI_TRY(eki_fabric_mpi_agree(
+        tasks->fabric,
+        first_error(status, eki_engine_continue(tasks->engine))));
+    tasks->restores.continues = false;
+    return EK_OK;
+}
+
 ek_status eki_collection_restore_by(ek_collection *tasks,
                                     ek_restore_policy policy, ek_status status,
                                     ek_restore_report *whole)
 {
     uint64_t start = eki_clock_ns();
+    if (EKI_UNLIKELY(tasks->restores.continues))
+        EKI_TRY(continue_iteration(tasks, status));
+    if (EKI_UNLIKELY(tasks->engine->has_parts) && tasks->restores.ends_parts)
+        eki_engine_end_parts(tasks->engine);
     status = first_error(status, eki_collection_gather(tasks));
     if (EKI_UNLIKELY(tasks->parts.hints))
         status = first_error(status, eki_collection_apply_hints(tasks));

@@ -165,10 +165,18 @@ static ek_status write_next_numbers(const ek_collection *tasks,
     return status;
 }
 
-static ek_status write_local(struct eki_save_out *out, int here,
+/* What worker HERE holds, or what is pinned. */
+static ek_status write_local(struct eki_save_out *out,
+                             const struct eki_topology *topology, int here,
                              const struct eki_local *local)
 {
-    return eki_save_slots(out, here, local->seed_base, local->seed_end,
+    int workers = topology->workers_here, ranks = topology->size;
+    EKI_TRY(eki_save_slots(out, here, local->seed_base, local->seed_end,
+                           local->slot_bytes));
+    EKI_TRY(eki_save_slots(out, eki_save_done(workers, ranks, here), local->log,
+                           local->log_end, local->slot_bytes));
+    return eki_save_slots(out, eki_save_waits(workers, ranks, here),
+                          local->stack_bottom, local->stack_top,
                           local->slot_bytes);
 }
 
@@ -197,8 +205,10 @@ static ek_status write_seeds(const ek_collection *tasks,
     out->home_of = eki_saving_home;
     out->context = tasks;
     for (int here = 0; here < workers; here++)
-        EKI_TRY(write_local(out, here, &engine->workers[here]->local));
-    EKI_TRY(write_local(out, eki_save_pinned(workers), &engine->pinned.local));
+        EKI_TRY(write_local(out, engine->topology, here,
+                            &engine->workers[here]->local));
+    EKI_TRY(write_local(out, engine->topology, eki_save_pinned(workers),
+                        &engine->pinned.local));
     EKI_TRY(write_departing(out, engine));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
     EKI_TRY(eki_saving_write_tiles(tasks, out));

@@ -207,7 +207,8 @@ void eki_collection_forget(ek_collection *tasks)
     tasks->engine->moves.count = 0;
     eki_collection_note_all_indices(tasks, 0);
     tasks->agreed.is_behind = false;
-    if (tasks->state == EKI_STATE_RAN)
+    /* Other ranks may go on with what they hold, and this one with them. */
+    if (tasks->state == EKI_STATE_RAN && !tasks->restores.continues)
         tasks->state = EKI_STATE_READY;
 }
 
@@ -241,13 +242,15 @@ bool eki_collection_is_bare(const ek_collection *tasks)
 int64_t eki_collection_held(const ek_collection *tasks)
 {
     const struct eki_local *pinned = &tasks->engine->pinned.local;
-    int64_t held = tasks->engine->moves.count +
-                   eki_local_slots(pinned, pinned->seed_base, pinned->seed_end);
+    int64_t held =
+        tasks->engine->moves.count +
+        eki_local_slots(pinned, pinned->seed_base, pinned->seed_end) +
+        pinned->done;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         const struct eki_local *local = &tasks->engine->workers[here]->local;
         held += eki_local_slots(local, local->seed_base, local->seed_end) +
                 eki_local_slots(local, local->log, local->log_end) +
-                local->aside;
+                eki_local_stacked(local) + local->aside;
     }
     return held;
 }

@@ -2,6 +2,8 @@
 /* What a program tells its collection: functions and options. */
 #include "collection/collection.h"
 
+#include <evenkeel_save.h>
+
 /* Names stand in lines and tables, which others read. */
 static ek_status check_printable(const char *name)
 {
@@ -125,6 +127,26 @@ ek_status ek_set_option(ek_collection *tasks, const char *option,
                         const char *value)
 {
     return eki_collection_outcome(tasks, set_option(tasks, option, value));
+}
+
+static ek_status stop_at(ek_collection *tasks, double seconds)
+{
+    if (!tasks || !(seconds <= 1e9))
+        return eki_error(EK_ERR_ARG,
+                         "ek_stop_at: %g s; allowed: at most 1e9, and a "
+                         "collection",
+                         seconds);
+    EKI_TRY(eki_collection_check_idle(tasks, "ek_stop_at", ""));
+    /* 0 would be never. */
+    eki_lookout_stop_at(&tasks->lookout,
+                        seconds < 0 ? 0 : (uint64_t)(seconds * 1e9) + 1);
+    tasks->restores.may_be_asked = true;
+    return EK_OK;
+}
+
+ek_status ek_stop_at(ek_collection *tasks, double seconds)
+{
+    return eki_collection_outcome(tasks, stop_at(tasks, seconds));
 }
 
 int ek_job_workers(const ek_collection *tasks)

@@ -29,14 +29,6 @@ static bool is_gone(const struct visit *visit, const struct eki_slot *slot)
            !(slot->flags & EKI_SLOT_CANCELLED);
 }
 
-/* Whether a slot of the iteration that has ended ran in it: it was measured or
- * skipped, unless it was added since. */
-static bool has_run(const struct eki_slot *slot)
-{
-    return !(slot->flags & (EKI_SLOT_CANCELLED | EKI_SLOT_RANGE)) &&
-           (slot->bin != EKI_BIN_NEVER || slot->flags & EKI_SLOT_SKIPPED);
-}
-
 /* Show one slot; false: it is removed. */
 static bool show_slot(const struct visit *visit, struct eki_slot *slot)
 {
@@ -46,7 +38,7 @@ static bool show_slot(const struct visit *visit, struct eki_slot *slot)
     task = eki_engine_show(visit->engine, slot);
     task.worker_id = holder_of(visit, slot);
     task.is_pinned = visit->is_pinned;
-    task.has_run = visit->has_run && has_run(slot);
+    task.has_run = visit->has_run && eki_slot_has_run(slot);
     if (visit->visitor(&task, visit->context))
         return true;
     slot->flags |= EKI_SLOT_DISCARDED;
@@ -116,6 +108,8 @@ ek_status eki_collection_visit(ek_collection *tasks, ek_visit_fn *visitor,
                           .has_run = tasks->state == EKI_STATE_RAN,
                           .is_pinned = true};
     visit_seeds(&visit, &tasks->engine->pinned.local);
+    visit_slots(&visit, tasks->engine->pinned.local.log,
+                tasks->engine->pinned.local.log_end, tasks->engine->slot_bytes);
     visit.is_pinned = false;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];

@@ -166,6 +166,7 @@ struct eki_engine {
     /* Written by the thread that enters and leaves. */
     bool is_open;   /* a phase has been entered and not left */
     bool is_traced; /* what tasks spawn is noted and logged */
+    bool has_parts; /* some tasks of the iteration may have run before */
     uint64_t phase;
     enum eki_phase_kind kind;
     uint64_t signature;
@@ -299,6 +300,13 @@ static inline bool eki_is_stopped(const struct eki_engine *engine)
 {
     return eki_is_set(&engine->node->stop[engine->phase & 1], engine->phase);
 }
+/* Whether no error ended the phase early, and tasks were cancelled on some
+ * rank.
+ */
+static inline bool eki_error_is_stopped(const struct eki_error *error)
+{
+    return error->status == EK_OK && error->code == EKI_CANCELLED;
+}
 /* Whether a task of this rank has called ek_stop() in this phase. */
 bool eki_engine_has_called_stop(const struct eki_engine *engine);
 /* Likewise, because worker HERE (-1: no worker of this rank) will fetch no
@@ -329,6 +337,11 @@ ek_status eki_engine_restore_pack(struct eki_engine *engine,
 /* What is pinned, whatever the policy is; a pack does it, too. */
 ek_status eki_engine_restore_pinned(struct eki_engine *engine,
                                     int64_t *discarded);
+/* After a phase that was stopped, before its restore: go on with what was
+ * cancelled.  What ran is done, ...  May be repeated. */
+ek_status eki_engine_continue(struct eki_engine *engine);
+/* The iteration is over: this is undone. */
+void eki_engine_end_parts(struct eki_engine *engine);
 ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
                                      enum eki_order order);
 ek_status eki_engine_restore_end(struct eki_engine *engine,

@@ -39,6 +39,17 @@ static void store_error(struct eki_engine *engine, struct eki_errors *errors,
                           memory_order_relaxed);
 }
 
+void eki_set_cancelled(const struct eki_engine *engine)
+{
+    uint64_t phase = engine->phase;
+    /* relaxed, both: seen by whoever has seen the release of `executed` that
+     * follows. */
+    atomic_store_explicit(&engine->node->cancelled[phase & 1], phase,
+                          memory_order_relaxed);
+    atomic_store_explicit(&engine->node->error[phase & 1], phase,
+                          memory_order_relaxed);
+}
+
 bool eki_worker_index(const struct ek_worker *worker, int64_t *index)
 {
     const struct eki_slot *slot = eki_worker_current(worker);
@@ -175,7 +186,7 @@ static int severity_of(const struct eki_error *error)
 {
     switch (error->status) {
     case EK_OK:
-        return 9;
+        return error->code == EKI_CANCELLED ? 8 : 9;
     case EK_ERR_TASK:
         return eki_error_is_abandoned(error) ? 4 : 3;
     case EK_ERR_NOMEM:
@@ -221,6 +232,9 @@ void eki_node_error(const struct eki_engine *engine, struct eki_error *error)
         eki_error_init(error, EK_ERR_ARG);
     if (!eki_is_set(&engine->node->error[parity], engine->phase))
         return;
+    if (error->status == EK_OK &&
+        eki_is_set(&engine->node->cancelled[parity], engine->phase))
+        error->code = EKI_CANCELLED;
     for (int i = 0; i < engine->topology->node_ranks; i++)
         worse_of(&engine->rank_words[i].errors, engine->phase, error);
     for (int i = 0; i < engine->topology->node_workers; i++)

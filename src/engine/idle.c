@@ -156,20 +156,28 @@ bool eki_worker_shut(struct ek_worker *worker)
 }
 
 /*
- * Move the longer half of the seeds of a worker without thread to our stack.
- * From the top: it has run none, and what it has published lies at the base.
+ * Move the longer half of the seeds of a worker without thread to our stack, or
+ * where it has none, of what waits on its own since an earlier part of the
+ * iteration.  From the top: it has run none, and what it has published lies at
+ * the base.
  */
 static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
 {
     struct eki_local *from = &absent->local, *to = &worker->local;
+    bool has_seeds = from->seed_top != from->seed_base;
+    unsigned char **top = has_seeds ? &from->seed_top : &from->stack_top;
     int64_t n =
-        (eki_local_slots(from, from->seed_base, from->seed_top) + 1) / 2;
+        (eki_local_slots(from, has_seeds ? from->seed_base : from->stack_bottom,
+                         *top) +
+         1) /
+        2;
     if (n == 0 || !has_room_for_block(worker, n))
         return false;
     size_t bytes = (size_t)(n * from->slot_bytes);
-    from->seed_top -= bytes;
-    from->seed_end = from->seed_top;
-    memcpy(to->stack_top, from->seed_top, bytes);
+    *top -= bytes;
+    if (has_seeds)
+        from->seed_end = from->seed_top;
+    memcpy(to->stack_top, *top, bytes);
     to->stack_top += bytes;
     return true;
 }

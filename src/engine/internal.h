@@ -79,6 +79,8 @@ EKI_COLD void eki_worker_track_search(struct ek_worker *worker, uint64_t now);
 EKI_COLD int eki_worker_behind(const struct eki_engine *engine, int deque);
 /* Cancel what this worker has; others do the same with theirs.  Counted by
  * COUNTS. */
+/* Tasks of this phase were cancelled. */
+void eki_set_cancelled(const struct eki_engine *engine);
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 /* Marks of tasks whose end concerns protocols. */
 #define EKI_MARK_ENDS (EKI_MARK_TRANSFER | EKI_MARK_DATA)

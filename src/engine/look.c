@@ -316,6 +316,16 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
             where_of(look).text, what + 1);
 }
 
+void eki_look_forget_told(struct eki_look *look)
+{
+    look->absent = look->server = look->waits = look->sums =
+        (struct eki_told){0};
+    memset(look->neighbors, 0, sizeof look->neighbors);
+    for (int here = 0;
+         look->engine && here < look->engine->topology->workers_here; here++)
+        look->workers[here].told = (struct eki_told){0};
+}
+
 void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
 {
     if (look->is_new || look->phase != look->engine->phase)

@@ -145,6 +145,8 @@ static inline void eki_look_leave(struct eki_look *look, uint64_t now)
                               memory_order_relaxed);
 }
 
+/* All causes are told once more. */
+void eki_look_forget_told(struct eki_look *look);
 /* In a phase, from entering to leaving it. */
 void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at);
 /* In a call, outside of a phase. */

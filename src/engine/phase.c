@@ -81,6 +81,18 @@ static void count_seeds(struct ek_worker *worker)
     eki_worker_store(worker);
 }
 
+/* Count what waits on stacks, too, unless it is a restore. */
+EKI_COLD static void count_waiting(struct eki_engine *engine)
+{
+    int workers = engine->topology->workers_here;
+    for (int here = 0; engine->kind == EKI_PHASE_PROCESS && here < workers;
+         here++) {
+        struct ek_worker *worker = engine->workers[here];
+        worker->created += (uint64_t)eki_local_stacked(&worker->local);
+        eki_worker_store(worker);
+    }
+}
+
 /* Nobody else of the node looks at the worker in this phase yet. */
 static void prepare_worker(struct ek_worker *worker, bool has_thread,
                            uint64_t now)
@@ -307,6 +319,8 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
         eki_headway_enter(engine);
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
+    if (EKI_UNLIKELY(engine->has_parts))
+        count_waiting(engine);
     eki_pinned_enter(&engine->pinned);
     if (EKI_UNLIKELY(engine->kept) && phase->kind == EKI_PHASE_PROCESS)
         eki_away_enter(engine, phase->is_retained);

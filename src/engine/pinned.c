@@ -6,7 +6,8 @@ struct eki_slot *eki_pinned_new(struct eki_pinned *pinned)
 {
     struct eki_local *local = &pinned->local;
     int64_t used = eki_local_slots(local, local->seeds, local->seed_end);
-    if (!eki_grow(&pinned->ran_on, used, &pinned->room, 16,
+    /* What is done comes back. */
+    if (!eki_grow(&pinned->ran_on, used + pinned->local.done, &pinned->room, 16,
                   sizeof *pinned->ran_on))
         return NULL;
     pinned->ran_on[used] = -1;
@@ -97,7 +98,8 @@ ek_status eki_engine_restore_pinned(struct eki_engine *engine,
                                     int64_t *discarded)
 {
     struct eki_local *local = &engine->pinned.local;
-    if (local->seed_base == local->seed_end ||
+    if ((local->seed_base == local->seed_end && local->gone == 0 &&
+         local->log_end == eki_local_logged(local)) ||
         eki_local_restore(local, EKI_ORDER_LONGEST, discarded))
         return EK_OK;
     return eki_error(EK_ERR_NOMEM, "no memory to restore pinned tasks");

@@ -51,8 +51,12 @@ static inline bool eki_pinned_has_any(const struct eki_pinned *pinned)
 static inline int eki_pinned_ran_on(const struct eki_pinned *pinned,
                                     const struct eki_slot *slot)
 {
-    return pinned->ran_on[eki_local_slots(&pinned->local, pinned->local.seeds,
-                                          (const unsigned char *)slot)];
+    const struct eki_local *local = &pinned->local;
+    const unsigned char *place = (const unsigned char *)slot;
+    /* What is done of an earlier part lies in the log. */
+    return place >= local->seeds && place < local->seed_end
+               ? pinned->ran_on[eki_local_slots(local, local->seeds, place)]
+               : -1;
 }
 
 /* What they took last. */

@@ -12,6 +12,23 @@ ek_status eki_engine_restore_worker(struct eki_engine *engine, int here,
     return EK_OK;
 }
 
+ek_status eki_engine_continue(struct eki_engine *engine)
+{
+    bool done = eki_local_continue(&engine->pinned.local);
+    for (int here = 0; done && here < engine->topology->workers_here; here++)
+        done = eki_local_continue(&engine->workers[here]->local);
+    return done ? EK_OK
+                : eki_error(EK_ERR_NOMEM, "no memory to continue an iteration");
+}
+
+void eki_engine_end_parts(struct eki_engine *engine)
+{
+    engine->has_parts = false;
+    engine->pinned.local.done = 0;
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        engine->workers[here]->local.done = 0;
+}
+
 /* Bring a seed of another worker nearer to its home. */
 static ek_status send_home(struct eki_engine *engine,
                            const struct eki_slot *slot, int home)
@@ -72,7 +89,7 @@ ek_status eki_engine_restore_arrived(struct eki_engine *engine, int here,
     if (order == EKI_ORDER_REVERSED)
         order = EKI_ORDER_EXECUTED;
     if (order != EKI_ORDER_ORIGINAL && order != EKI_ORDER_ASCENDING &&
-        local->log_end == local->log)
+        local->log_end == eki_local_logged(local))
         return EK_OK;
     return eki_engine_restore_worker(engine, here, order, NULL);
 }

@@ -26,6 +26,9 @@ struct eki_error {
     char text[160];
 };
 
+/* The code of no error: tasks were cancelled. */
+#define EKI_CANCELLED 1
+
 /* Whether all messages have fitted so far; see refusal.c. */
 enum eki_refused {
     EKI_FITS,
@@ -53,6 +56,7 @@ struct eki_node_words {
     _Atomic uint64_t mail[2];                    /* tasks travel: poll */
     _Atomic uint64_t error[2];                   /* somebody has an error */
     _Atomic uint64_t mismatch[2];                /* signatures differ */
+    _Atomic uint64_t cancelled[2];               /* tasks were */
     _Atomic uint64_t stalled;
     _Atomic int told_order; /* that numbers descend: once */
 

@@ -180,6 +180,7 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
         return;
     worker->executed += (uint64_t)tasks;
     counts->cancelled += tasks;
+    eki_set_cancelled(worker->engine);
     /* A worker that runs stores when it gets idle; one without thread never. */
     eki_worker_store(worker);
 }

@@ -130,7 +130,8 @@ static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
     const struct eki_local *local = &worker->local;
     const struct eki_pinned *pinned = &worker->engine->pinned;
     const struct eki_stretches *stretches = &worker->stretches;
-    const unsigned char *seed = local->seed_end, *log = local->log;
+    const unsigned char *seed = local->seed_end;
+    const unsigned char *log = eki_local_logged(local);
     const unsigned char *own = pinned->local.seed_end;
     for (int64_t i = 0; i < stretches->count; i++) {
         const struct eki_stretch *ran = &stretches->list[i];
@@ -180,8 +181,9 @@ static void note_bin(uint16_t highest[EKI_PAYLOADS_MOST], uint16_t bin)
 static uint16_t find_long_bin(const struct eki_local *local)
 {
     uint16_t highest[EKI_PAYLOADS_MOST] = {0};
-    const unsigned char *parts[][2] = {{local->seed_base, local->seed_end},
-                                       {local->log, local->log_end}};
+    const unsigned char *parts[][2] = {
+        {local->seed_base, local->seed_end},
+        {eki_local_logged(local), local->log_end}};
     for (int part = 0; part < 2; part++)
         for (const unsigned char *at = parts[part][0]; at != parts[part][1];
              at += local->slot_bytes)

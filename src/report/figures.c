@@ -445,6 +445,7 @@ ek_status eki_report_collect(const struct eki_engine *engine,
     figures.iteration = input->iteration;
     figures.workers = engine->topology->workers;
     figures.cores = input->cores;
+    figures.stopped = input->stopped;
     figures.restore = input->chosen;
     figures.steal = input->steal;
     while (eki_detection_of(figures.termination) != engine->detect.rule)

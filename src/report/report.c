@@ -56,6 +56,7 @@ IS_COPIED(work_s);
 IS_COPIED(tasks);
 IS_COPIED(stolen);
 IS_COPIED(largest_task_s);
+IS_COPIED(stopped);
 
 ek_status eki_report_copy(const struct eki_report *report,
                           ek_process_report *figures)

@@ -27,6 +27,7 @@ struct eki_figures {
     double efficiency, imbalance, bound, wall_s, work_s;
     int64_t tasks, stolen;
     double largest_task_s;
+    int64_t stopped; /* 0 or 1 */
 
     double speed, inflation;
     int64_t iteration, workers;
@@ -162,6 +163,7 @@ struct eki_report_input {
     ek_steal_policy steal;
     /* Before it; EK_RESTORE_DEFAULT: none.  Asked for, and done. */
     ek_restore_policy restored, chosen;
+    bool stopped; /* as somebody asked */
     /* Of data that travels: tasks that ran away from it, their inputs and
      * results, the most that was held, and what callbacks took. */
     int64_t travelled, data_in_bytes, data_out_bytes, data_held_bytes;

@@ -61,7 +61,7 @@ static const struct eki_field job_table[] = {
      HELP("tasks that were skipped or discarded; tasks counts them, too")},
     {OF_JOB(spawned), COUNT, HELP("tasks that tasks created")},
     {OF_JOB(cancelled), COUNT,
-     HELP("tasks that did not run after a failure or ek_stop()")},
+     HELP("tasks that did not run after a failure or a stop")},
     {OF_JOB(failed), COUNT,
      HELP("tasks that failed, also by loss of their result")},
     {OF_JOB(tries), RATIO, HELP("attempts to steal, mean over workers")},
@@ -159,6 +159,8 @@ static const struct eki_field job_table[] = {
           "iteration")},
     {OF_JOB(saves_failed), COUNT,
      HELP("saves and checkpoints before this iteration that failed")},
+    {OF_JOB(stopped), COUNT,
+     HELP("1: stopped by a signal, by the time limit or by ek_stop_at()")},
 };
 
 /* So rows of the job are rows of a rank, too. */

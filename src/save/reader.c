@@ -276,8 +276,8 @@ static ek_status read_tasks(struct eki_save_in *in,
     uint64_t here = eki_get(in->block + EKI_SAVE_HERE, 4);
     in->left = (int64_t)eki_get(in->block + EKI_SAVE_COUNT, 4);
     in->here = (int)here;
-    if (here <
-            (uint64_t)eki_save_departs(in->head.workers_here, in->head.ranks) &&
+    if (here < (uint64_t)eki_save_waits(in->head.workers_here, in->head.ranks,
+                                        in->head.workers_here) &&
         in->left > 0)
         return EK_OK;
     return eki_sealed_refuse(&in->in, in->at,
@@ -285,7 +285,21 @@ static ek_status read_tasks(struct eki_save_in *in,
                              in->left, here, in->head.workers_here);
 }
 
-/* Whether a seed may be this. */
+/* Find out what the task was. */
+static void find_state(const struct eki_save_in *in, struct eki_save_task *task)
+{
+    int workers = in->head.workers_here, ranks = in->head.ranks;
+    task->here = in->here;
+    task->waits = task->here >= eki_save_waits(workers, ranks, 0);
+    task->is_done =
+        !task->waits && task->here >= eki_save_done(workers, ranks, 0);
+    if (task->waits)
+        task->here -= eki_save_waits(workers, ranks, 0);
+    else if (task->is_done)
+        task->here -= eki_save_done(workers, ranks, 0);
+}
+
+/* Whether a seed may be this, or a spawned task that waits. */
 static bool is_seed(const struct eki_save_in *in,
                     const struct eki_save_task *task)
 {
@@ -297,13 +311,13 @@ static bool is_seed(const struct eki_save_in *in,
         return false;
     if (!(flags & EKI_SLOT_RANGE))
         return (flags & ~(EKI_SLOT_SKIPPED | EKI_SLOT_CANCELLED)) ==
-                   EKI_SLOT_SEED &&
+                   (task->waits ? 0 : EKI_SLOT_SEED) &&
                slot->bin < EKI_BIN_COUNT;
     if (slot->bytes != sizeof range || slot->bin != EKI_BIN_RANGE)
         return false;
     memcpy(&range, task->payload, sizeof range);
-    return (flags & EKI_SLOT_SEED) && 0 <= range.first &&
-           range.first < range.last;
+    return (flags & EKI_SLOT_SEED) && !task->waits && !task->is_done &&
+           0 <= range.first && range.first < range.last;
 }
 
 /* Take the next task of the block. */
@@ -321,7 +335,7 @@ static ek_status take_task(struct eki_save_in *in, struct eki_save_task *task)
             .flags = at[EKI_SAVE_TASK_FLAGS],
             .id = eki_get(at + EKI_SAVE_TASK_ID, 8)};
         task->payload = at + EKI_SAVE_TASK_HEAD;
-        task->here = in->here;
+        find_state(in, task);
     }
     if (task->head.flags & EKI_SLOT_ADOPTED)
         home_bytes = EKI_SAVE_TASK_HOME;

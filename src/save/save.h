@@ -59,6 +59,16 @@ static inline int eki_save_departs(int workers_here, int rank)
 {
     return workers_here + 1 + rank;
 }
+/* Of an iteration that is to go on, of HERE as above: what is done, and what
+ * was spawned and waits. */
+static inline int eki_save_done(int workers_here, int ranks, int here)
+{
+    return eki_save_departs(workers_here, ranks) + here;
+}
+static inline int eki_save_waits(int workers_here, int ranks, int here)
+{
+    return eki_save_done(workers_here, ranks, workers_here + 1) + here;
+}
 
 struct eki_save_out {
     struct eki_sealed_out out;
@@ -110,7 +120,8 @@ void eki_save_abandon(struct eki_save_out *out);
 /* A task in a file. */
 struct eki_save_task {
     const unsigned char *payload; /* until the next one */
-    int here;                     /* who held it, as above */
+    int here;                     /* who held it, as above ... */
+    bool is_done, waits;          /* ... or it is one of these */
     int home;                     /* rank that has its data; -1: it has none */
     struct eki_slot head;
 };

@@ -231,7 +231,8 @@ static bool restore_here(struct eki_sim_rank *rank, enum eki_order order)
             EK_OK)
             return false;
         /* Arrays of other workers take their place. */
-        eki_local_shed(&engine->workers[w]->local);
+        if (!engine->has_parts)
+            eki_local_shed(&engine->workers[w]->local);
     }
     return eki_engine_restore_pinned(engine, &rank->discarded) == EK_OK;
 }

@@ -264,7 +264,7 @@ static bool choose_array(struct eki_sort *sort, bool *is_log)
     struct eki_local *local = sort->local;
     int64_t seeds = eki_local_slots(local, local->seeds, local->seed_end);
     int64_t logged = eki_local_slots(local, local->log, local->log_end);
-    *is_log = logged > seeds;
+    *is_log = logged > seeds && local->done == 0;
     bool has_room = *is_log
                         ? eki_local_log_reserve(local, sort->kept - logged)
                         : eki_local_seeds_reserve(local, sort->kept - seeds);

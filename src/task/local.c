@@ -381,7 +381,7 @@ void eki_local_clear(struct eki_local *local)
     local->stack_bottom = local->stack_top = local->stack;
     local->log_end = local->log;
     local->has_ranges = local->has_hints = false;
-    local->aside = local->gone = 0;
+    local->aside = local->gone = local->done = 0;
     local->running = NULL;
     eki_local_fill_late(local);
     hold_none(local);

@@ -252,7 +252,7 @@ static void keep_seeds(struct eki_local *local, int64_t kept)
     eki_local_cut(local, kept);
     local->seed_base = local->seeds;
     local->seed_end = local->seed_top = local->seeds + kept * local->slot_bytes;
-    local->log_end = local->log;
+    local->log_end = eki_local_logged(local);
     local->aside = local->gone = 0;
     local->has_hints = false;
 }
@@ -294,10 +294,12 @@ bool eki_local_restore(struct eki_local *local, enum eki_order order,
     else
         count_slots(&sort);
     bool done = true;
-    if (sort.kept > 0)
+    if (sort.kept > 0) {
         done = restore_sorted(&sort, order);
-    else
-        eki_local_clear(local);
+    } else {
+        keep_seeds(local, 0);
+        local->has_ranges = false;
+    }
     eki_free(sort.estimates);
     eki_free(sort.keys);
     eki_free(sort.starts);

@@ -347,6 +347,14 @@ static inline int64_t eki_slot_tasks(const struct eki_slot *slot)
     return range->last - range->first;
 }
 
+/* Whether the slot, of an iteration that has ended, ran in it: it was measured
+ * or skipped, unless it was added since. */
+static inline bool eki_slot_has_run(const struct eki_slot *slot)
+{
+    return !(slot->flags & (EKI_SLOT_CANCELLED | EKI_SLOT_RANGE)) &&
+           (slot->bin != EKI_BIN_NEVER || slot->flags & EKI_SLOT_SKIPPED);
+}
+
 static inline struct eki_slot *eki_slot_at(unsigned char *slots, int64_t i,
                                            uint32_t slot_bytes)
 {

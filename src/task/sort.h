@@ -123,12 +123,12 @@ static inline void eki_sort_find(struct eki_sort *sort)
 {
     struct eki_local *local = sort->local;
     sort->seeds = (struct eki_span){local->seed_base, local->seed_end};
-    sort->log = (struct eki_span){local->log, local->log_end};
+    sort->log = (struct eki_span){eki_local_logged(local), local->log_end};
     sort->aside = (struct eki_span){local->stack_bottom, local->stack_bottom};
     if (local->aside)
         sort->aside.first -= local->aside * local->slot_bytes;
     sort->slots = eki_local_slots(local, sort->seeds.first, sort->seeds.last) +
-                  eki_local_slots(local, local->log, local->log_end) +
+                  eki_local_slots(local, sort->log.first, sort->log.last) +
                   local->aside;
 }
 

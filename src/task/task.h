@@ -9,7 +9,8 @@
  * owner takes the newest, publishing the oldest.  A seed taken from the stack
  * is copied to the *log* and runs there; an index of a range that is not null
  * for good is written there.  So after the iteration seeds [base, count) and
- * the log are what ran here.
+ * the log are what ran here.  An iteration that is continued (continue.c)
+ * leaves there what is done, and on the stack what waits of it.
  *
  * A spawned task may run in its place on the stack, which then is a *hole*: no
  * task waits there, and what the task spawns lies above.  When it ends, the top
@@ -59,6 +60,7 @@ struct eki_local {
     int64_t published_seeds, published_stack; /* of the open publication */
     int64_t aside;   /* cancelled tasks that lie below the stack's bottom */
     int64_t gone;    /* discarded tasks of which no slot tells */
+    int64_t done;    /* at the bottom of the log: no restore touches these */
     bool has_hints;  /* seeds that were never measured carry hints */
     bool has_ranges; /* some of the seeds are ranges */
     bool keeps_discarded; /* in the log, too: it is recorded */
@@ -265,6 +267,21 @@ static inline void eki_local_published(struct eki_local *local)
 
 /* Cancel all tasks: they stay for the restore.  Returns how many there were. */
 int64_t eki_local_cancel(struct eki_local *local);
+
+/* Go on with what was cancelled, once it is restored: what ran is done.  False:
+ * no memory, and nothing has changed. */
+bool eki_local_continue(struct eki_local *local);
+
+/* Put a copy of SLOT among what is done, or, where it was spawned, what waits;
+ * false: no memory. */
+bool eki_local_put_part(struct eki_local *local, const struct eki_slot *slot);
+
+/* Above what is done in the log. */
+static inline unsigned char *eki_local_logged(const struct eki_local *local)
+{
+    return local->done ? local->log + local->done * local->slot_bytes
+                       : local->log;
+}
 
 /* Tasks (indices of ranges) among the seeds.  O(1) without ranges. */
 int64_t eki_local_seed_tasks(const struct eki_local *local);

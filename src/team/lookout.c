@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "team/lookout.h"
 
+#include "base/signals.h"
+#include "engine/sight.h"
 #include "team/poll.h"
 
 #include <limits.h>
@@ -15,6 +17,8 @@
 #define LOOKS 8
 #define PERIOD_LEAST_NS UINT64_C(1000000)
 #define PERIOD_MOST_NS UINT64_C(250000000)
+/* ... or so often where somebody may ask for a stop. */
+#define PERIOD_ASKED_NS UINT64_C(10000000)
 
 /* So often it tries to look at what the server keeps, for a status line. */
 #define SERVER_TRIES 1000
@@ -146,17 +150,88 @@ _Noreturn static void end_job(const struct eki_look *look)
     eki_abort();
 }
 
+/* Whether somebody may ask for something. */
+static bool is_asked(const struct eki_lookout *lookout)
+{
+    return lookout->signals || lookout->stop_ns != 0;
+}
+
+static uint64_t stall_period(const struct eki_lookout *lookout)
+{
+    uint64_t wanted = lookout->look.stall_ns / LOOKS;
+    wanted = wanted > PERIOD_LEAST_NS ? wanted : PERIOD_LEAST_NS;
+    return lookout->look.stall_ns == 0 || wanted > PERIOD_MOST_NS
+               ? PERIOD_MOST_NS
+               : wanted;
+}
+
+/* What asks for a stop that was not answered yet. */
+static unsigned find_asked(const struct eki_lookout *lookout, uint64_t now)
+{
+    unsigned asked = 0;
+    if (lookout->signals &&
+        eki_signals_count(EKI_REQUEST_STOP) != lookout->stops)
+        asked |= EKI_ASKED_SIGNAL;
+    if (lookout->stop_ns != 0 && now >= lookout->stop_ns)
+        asked |= EKI_ASKED_TIME;
+    return asked;
+}
+
+/* Tell now what there is to tell of any time that a call has taken. */
+static void tell_all(struct eki_lookout *lookout, struct eki_moment *at,
+                     int stage)
+{
+    uint64_t stall_ns = lookout->look.stall_ns;
+    lookout->tells = eki_signals_count(EKI_REQUEST_TELL);
+    eki_look_forget_told(&lookout->look);
+    lookout->look.stall_ns = 1;
+    if (stage == EKI_STAGE_PHASE)
+        look_at_phase(lookout, at, false);
+    else
+        eki_look_at_call(&lookout->look, at);
+    lookout->look.stall_ns = stall_ns;
+}
+
+/* Whether somebody waits to be told where this rank stands. */
+static bool must_tell(struct eki_lookout *lookout)
+{
+    if (!lookout->signals ||
+        eki_signals_count(EKI_REQUEST_TELL) == lookout->tells)
+        return false;
+    /* relaxed: a call that begins now is told of at the next look. */
+    if (atomic_load_explicit(&lookout->stage, memory_order_relaxed) !=
+        EKI_STAGE_OUTSIDE)
+        return true;
+    lookout->tells = eki_signals_count(EKI_REQUEST_TELL);
+    EKI_SAY(&lookout->look, "no call of '%s' is open on this rank",
+            lookout->look.name);
+    return false;
+}
+
 static void look_at(struct eki_lookout *lookout)
 {
     struct eki_moment at = {.now = eki_clock_ns(), .ms = eki_clock_moment_ms()};
     int stage;
-    bool says = is_status_due(lookout, at.now);
+    bool says = is_status_due(lookout, at.now), tells = must_tell(lookout);
+    unsigned asked = find_asked(lookout, at.now);
+    bool looks =
+        lookout->look.stall_ns != 0 &&
+        eki_ns_since(lookout->looked_ns, at.now) >= stall_period(lookout) / 2;
     show_life(lookout, at.ms);
-    if ((lookout->look.stall_ns == 0 && !says) || !begin_look(lookout, &stage))
+    if ((!looks && !says && !tells && !asked) || !begin_look(lookout, &stage))
         return;
-    if (stage == EKI_STAGE_PHASE)
+    if (looks)
+        lookout->looked_ns = at.now;
+    if (asked && stage == EKI_STAGE_PHASE &&
+        lookout->look.engine->kind == EKI_PHASE_PROCESS) {
+        lookout->asked |= asked;
+        eki_engine_stop(lookout->look.engine);
+    }
+    if (tells)
+        tell_all(lookout, &at, stage);
+    else if (stage == EKI_STAGE_PHASE && (looks || says))
         look_at_phase(lookout, &at, says);
-    else if (lookout->look.stall_ns != 0)
+    else if (looks)
         eki_look_at_call(&lookout->look, &at);
     if (lookout->look.ends)
         end_job(&lookout->look);
@@ -170,11 +245,10 @@ static uint64_t look_period(void)
 {
     uint64_t least = PERIOD_MOST_NS;
     for (const struct eki_lookout *one = all.first; one; one = one->next) {
-        uint64_t wanted = one->look.stall_ns / LOOKS;
-        if (one->look.stall_ns != 0 && wanted < least)
-            least = wanted;
+        uint64_t wanted = is_asked(one) ? PERIOD_ASKED_NS : stall_period(one);
+        least = wanted < least ? wanted : least;
     }
-    return least > PERIOD_LEAST_NS ? least : PERIOD_LEAST_NS;
+    return least;
 }
 
 /* Under the mutex, which is free meanwhile.  Who wants it to look sooner, or to
@@ -247,8 +321,9 @@ static void adjust_thread(void)
 {
     bool is_wanted = false;
     for (const struct eki_lookout *one = all.first; one; one = one->next)
-        is_wanted |= (one->look.stall_ns != 0 || one->status_s != 0) &&
-                     !eki_lookouts_are_over();
+        is_wanted |=
+            (one->look.stall_ns != 0 || one->status_s != 0 || is_asked(one)) &&
+            !eki_lookouts_are_over();
     if (is_wanted && !all.has_thread) {
         all.has_thread = start_lookout();
         if (!all.has_thread)
@@ -349,6 +424,11 @@ void eki_lookout_open(struct eki_lookout *lookout,
     struct eki_look *look = &lookout->look;
     look->name = settings->name;
     take_options(lookout, &settings->options);
+    uint64_t ns = 0;
+    /* The settings are checked. */
+    eki_signals_read(settings->options.signal, &lookout->signals);
+    eki_clock_read(settings->options.time_limit, &ns);
+    lookout->stop_ns = ns > 0 ? eki_clock_ns() + ns : 0;
     look->elsewhere = append_elsewhere;
     pthread_mutex_lock(&all.life);
     hook_finalize();
@@ -357,6 +437,9 @@ void eki_lookout_open(struct eki_lookout *lookout,
         all.process = process_number();
     lookout->next = all.first;
     all.first = lookout;
+    eki_signals_take(lookout->signals);
+    lookout->stops = eki_signals_count(EKI_REQUEST_STOP);
+    lookout->tells = eki_signals_count(EKI_REQUEST_TELL);
     pthread_mutex_unlock(&all.mutex);
     adjust_thread();
     pthread_mutex_unlock(&all.life);
@@ -384,6 +467,7 @@ void eki_lookout_close(struct eki_lookout *lookout)
     for (struct eki_lookout **one = &all.first; *one; one = &(*one)->next) {
         if (*one == lookout) {
             *one = lookout->next;
+            eki_signals_leave(lookout->signals);
             break;
         }
     }
@@ -405,6 +489,29 @@ void eki_lookout_set(struct eki_lookout *lookout,
     pthread_mutex_unlock(&all.mutex);
     adjust_thread();
     pthread_mutex_unlock(&all.life);
+}
+
+void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns)
+{
+    pthread_mutex_lock(&all.life);
+    pthread_mutex_lock(&all.mutex);
+    lookout->stop_ns = ns > 0 ? eki_clock_ns() + ns : 0;
+    if (all.has_thread)
+        pthread_cond_signal(&all.wake);
+    pthread_mutex_unlock(&all.mutex);
+    adjust_thread();
+    pthread_mutex_unlock(&all.life);
+}
+
+void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked)
+{
+    pthread_mutex_lock(&all.mutex);
+    if (asked & EKI_ASKED_SIGNAL)
+        lookout->stops = eki_signals_count(EKI_REQUEST_STOP);
+    if (asked & EKI_ASKED_TIME)
+        lookout->stop_ns = 0;
+    lookout->asked = 0;
+    pthread_mutex_unlock(&all.mutex);
 }
 
 void eki_lookout_await(struct eki_lookout *lookout, int old,

@@ -27,6 +27,10 @@ enum eki_stage {
     EKI_STAGE_LOOKING = 8 /* a bit beside these: somebody looks */
 };
 
+/* By what somebody asks for the stop of a phase. */
+#define EKI_ASKED_SIGNAL 1u
+#define EKI_ASKED_TIME 2u
+
 /* Of one collection. */
 struct eki_lookout {
     uint64_t entered_ns; /* the call that is open; by the thread that calls */
@@ -34,6 +38,11 @@ struct eki_lookout {
     struct eki_team *team; /* NULL: not made yet */
     int64_t status_s;      /* the option, on rank 0; else 0 ... */
     uint64_t status_ns;    /* ... and when that line was written last */
+    unsigned signals;      /* the option as a set */
+    uint64_t stop_ns;      /* to stop at; 0: never */
+    uint64_t looked_ns;    /* as stall_ns wants it */
+    unsigned stops, tells; /* so often that was asked for and is answered */
+    unsigned asked;        /* EKI_ASKED_, in this phase, for its stop */
     /* Written by the thread that calls, and by the lookout while it looks. */
     _Atomic int stage;
     struct eki_lookout *next; /* under the mutex of all */
@@ -52,6 +61,11 @@ void eki_lookout_close(struct eki_lookout *lookout);
 /* Options have changed; outside of calls. */
 void eki_lookout_set(struct eki_lookout *lookout,
                      const struct eki_options *options);
+
+/* Stop phases from then on, NS from now; 0: no more; outside of calls. */
+void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns);
+/* A phase was stopped as ASKED, by whichever rank; it has been left. */
+void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked);
 
 /* Call END when MPI_Finalize() has begun, on the thread that calls it.  What
  * the library keeps with MPI_COMM_SELF has ended before. */

@@ -132,6 +132,7 @@ struct explore_scenario {
     X(cancelled, "cancelled")                \
     X(failed, "failed")                      \
     X(stops, "stops")                        \
+    X(continued, "continued")                \
     X(steals, "steals in the node")          \
     X(granted, "steals from other nodes")    \
     X(denied, "requests denied")             \
@@ -204,6 +205,7 @@ enum task_state {
     TASK_RUNS,
     TASK_RAN,
     TASK_HELD, /* restored */
+    TASK_DONE, /* ran in a part of an iteration that goes on */
     TASK_GONE
 };
 
@@ -237,6 +239,7 @@ struct tally {
     int64_t cancelled;
     int64_t discarded; /* as the restores say */
     bool may_cancel;
+    bool goes_on;       /* with what was cancelled */
     bool lost_count;    /* a restore ran out of memory */
     int failing_worker; /* lowest one; -1: none */
     int failing_code;
@@ -282,6 +285,9 @@ void ledger_done(struct ledger *ledger, int iteration, int ranks);
 void ledger_held(struct ledger *ledger, const struct eki_slot *slot,
                  int iteration, int worker, bool is_original);
 /* All ranks have restored. */
+/* What is done of an iteration that goes on. */
+void ledger_keep(struct ledger *ledger, const struct eki_slot *slot,
+                 int iteration);
 void ledger_restored(struct ledger *ledger, int iteration);
 
 /* What a worker does. */

@@ -450,12 +450,27 @@ static void check_report(struct explore *explore, struct eki_sim_rank *rank)
                     (long long)tally->report.moved);
 }
 
+/* What is done of an iteration that goes on, and what was spawned in it. */
+static void check_parts(struct explore *explore,
+                        const struct eki_sim_rank *rank,
+                        const struct eki_local *local)
+{
+    unsigned char *at = local->log;
+    for (; at != eki_local_logged(local); at += local->slot_bytes)
+        ledger_keep(&explore->ledger, (struct eki_slot *)at, rank->iteration);
+    for (at = local->stack_bottom; at != local->stack_top;
+         at += local->slot_bytes)
+        ledger_held(&explore->ledger, (struct eki_slot *)at, rank->iteration, 0,
+                    false);
+}
+
 /* What is pinned stays in the list of its rank. */
 static void check_pinned(struct explore *explore,
                          const struct eki_sim_rank *rank)
 {
     struct ledger *ledger = &explore->ledger;
     const struct eki_local *local = &rank->engine->pinned.local;
+    check_parts(explore, rank, local);
     for (unsigned char *at = local->seed_base; at != local->seed_end;
          at += local->slot_bytes) {
         const struct eki_slot *slot = (const struct eki_slot *)at;
@@ -483,12 +498,13 @@ void explore_check_held(struct explore *explore, struct eki_sim_rank *rank)
             ledger_held(ledger, (struct eki_slot *)at, rank->iteration,
                         worker->id,
                         order == EKI_ORDER_ORIGINAL && !tally->lost_count);
-        if (local->log_end != local->log || local->aside != 0 ||
+        check_parts(explore, rank, local);
+        if (local->log_end != eki_local_logged(local) || local->aside != 0 ||
             local->seed_top != local->seed_end)
             ledger_fail(ledger,
                         "worker %d is not restored: %td bytes in its log, "
                         "%lld aside, %td of its seeds taken",
-                        worker->id, local->log_end - local->log,
+                        worker->id, local->log_end - eki_local_logged(local),
                         (long long)local->aside,
                         local->seed_end - local->seed_top);
     }

@@ -198,9 +198,14 @@ void ledger_done(struct ledger *ledger, int iteration, int ranks)
 static void held_task(struct ledger *ledger, int64_t key, int iteration)
 {
     struct task *task = ledger_find(ledger, key);
+    bool goes_on = ledger->tally[iteration].goes_on;
     bool is_mine = task->iteration == iteration &&
                    (task->state == TASK_RAN || task->state == TASK_PENDING) &&
                    task->restores && !task->discarded;
+    if (goes_on)
+        is_mine = task->iteration == iteration && task->state == TASK_PENDING;
+    else if (task->state == TASK_DONE)
+        is_mine = !task->discarded;
     if (!is_mine && task->state != TASK_NEW)
         ledger_fail(ledger,
                     "task %lld is held after iteration %d: state %d of "
@@ -215,6 +220,8 @@ void ledger_held(struct ledger *ledger, const struct eki_slot *slot,
                  int iteration, int worker, bool is_original)
 {
     each_task(ledger, slot, held_task, iteration);
+    if (slot->flags == 0 && ledger->tally[iteration].goes_on)
+        return;
     if (!(slot->flags & EKI_SLOT_SEED) ||
         (slot->flags & ~(EKI_SLOT_SEED | EKI_SLOT_RANGE | EKI_SLOT_CANCELLED |
                          EKI_SLOT_SET | EKI_SLOT_ADOPTED)))
@@ -225,15 +232,37 @@ void ledger_held(struct ledger *ledger, const struct eki_slot *slot,
                     (long long)ledger_key(slot), eki_id_home(slot->id), worker);
 }
 
+void ledger_keep(struct ledger *ledger, const struct eki_slot *slot,
+                 int iteration)
+{
+    int64_t key = ledger_key(slot);
+    struct task *task = ledger_find(ledger, key);
+    bool ran = task->state == TASK_RAN && task->iteration == iteration;
+    ledger_compare(ledger, slot);
+    if (!ledger->tally[iteration].goes_on ||
+        (!ran && task->state != TASK_DONE) || !task->restores ||
+        task->discarded)
+        ledger_fail(ledger,
+                    "task %lld counts as done after iteration %d: state %d of "
+                    "iteration %d",
+                    (long long)key, iteration, task->state, task->iteration);
+    task->state = TASK_DONE;
+}
+
 void ledger_restored(struct ledger *ledger, int iteration)
 {
     int64_t discarded = 0;
     for (int64_t key = 0; key < ledger->count; key++) {
         struct task *task = &ledger->tasks[key];
+        bool goes_on = ledger->tally[iteration].goes_on;
+        if (task->state == TASK_DONE && !goes_on)
+            ledger_fail(ledger, "task %lld is lost after iteration %d (done)",
+                        (long long)key, iteration);
         if (task->iteration != iteration ||
             (task->state != TASK_RAN && task->state != TASK_PENDING))
             continue;
-        if (task->restores && !task->discarded)
+        if ((task->restores || (goes_on && task->state == TASK_PENDING)) &&
+            !task->discarded)
             ledger_fail(ledger, "task %lld is lost after iteration %d (%s)",
                         (long long)key, iteration,
                         task->state == TASK_RAN ? "ran" : "cancelled");

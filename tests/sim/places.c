@@ -289,6 +289,8 @@ void explore_check_all(struct explore *explore)
         const struct eki_local *pinned = &rank->engine->pinned.local;
         find_between(explore, pinned, pinned->seed_base, pinned->seed_end,
                      "pinned");
+        find_between(explore, pinned, pinned->log, pinned->log_end,
+                     "pinned, done");
         find_server(explore, rank);
         for (int w = 0; w < rank->topology.workers_here; w++)
             find_worker(explore, rank->engine->workers[w]);

@@ -116,12 +116,23 @@ static void enter_seeds(struct explore *explore,
         enter_slot(explore, rank, (struct eki_slot *)at);
 }
 
+/* Seeds, and what was spawned in an earlier part of the iteration. */
+static void enter_waiting(struct explore *explore,
+                          const struct eki_sim_rank *rank,
+                          const struct eki_local *local)
+{
+    enter_seeds(explore, rank, local);
+    for (unsigned char *at = local->stack_bottom; at != local->stack_top;
+         at += local->slot_bytes)
+        enter_slot(explore, rank, (struct eki_slot *)at);
+}
+
 static void enter_slots(struct explore *explore, struct eki_sim_rank *rank)
 {
     const struct eki_moves *moves = &rank->engine->moves;
     enter_seeds(explore, rank, &rank->engine->pinned.local);
     for (int w = 0; w < rank->topology.workers_here; w++)
-        enter_seeds(explore, rank, &rank->workers[w].worker->local);
+        enter_waiting(explore, rank, &rank->workers[w].worker->local);
     for (int64_t i = 0; i < moves->count; i++)
         enter_slot(explore, rank,
                    eki_slot_at(moves->slots, i, rank->engine->slot_bytes));
@@ -223,6 +234,19 @@ static void count_steals(const struct eki_sim_rank *rank)
     }
 }
 
+/* As on_stop=continue does it, with every other seed. */
+static void end_part(struct explore *explore, const struct eki_sim_rank *rank,
+                     const struct eki_error *error)
+{
+    bool goes_on =
+        eki_error_is_stopped(error) && explore->scenario->seed % 2 == 0;
+    explore_tally(explore, rank)->goes_on = goes_on;
+    rank->engine->has_parts |= goes_on;
+    explore_seen.continued += goes_on;
+    if (!goes_on)
+        eki_engine_end_parts(rank->engine);
+}
+
 static void left(void *context, struct eki_sim_rank *rank,
                  const struct eki_error *error)
 {
@@ -234,11 +258,17 @@ static void left(void *context, struct eki_sim_rank *rank,
     if (explore_has_data(explore))
         explore_check_data(explore, rank);
     explore_check_left(explore, rank, error);
+    end_part(explore, rank, error);
 }
 
 static void restore(void *context, struct eki_sim_rank *rank)
 {
     struct explore *explore = context;
+    if (explore_tally(explore, rank)->goes_on) {
+        eki_memory_fail(0);
+        if (eki_engine_continue(rank->engine) != EK_OK)
+            ledger_fail(&explore->ledger, "rank %d cannot go on", rank->number);
+    }
     if (explore_chance(explore, 300))
         explore_add_tasks(explore, rank, 3);
 }

@@ -75,6 +75,10 @@ static struct part {
     ek_collection *tasks;
     int64_t payload_bytes;
     struct sums held; /* on this rank */
+    bool goes_on;     /* with what was cancelled: ... */
+    struct sums left; /* ... this, of the whole job; what stays of what ran ...
+                       */
+    struct sums done; /* ... on this rank in earlier parts */
     struct tally tallies[WORKERS_MOST];
     bool is_open, continues, has_boxes;
     bool throws;      /* a collection of evenkeel.hpp, whose indices throw */
@@ -557,7 +561,8 @@ static void check_iteration(struct part *part, ek_status status,
                             const ek_process_report *report)
 {
     struct tally all = tally_here(part);
-    struct sums ran = whole(all.sums[RAN]), created = whole(part->held);
+    struct sums ran = whole(all.sums[RAN]);
+    struct sums created = part->goes_on ? part->left : whole(part->held);
     struct sums spawned = whole(all.sums[SPAWNED]);
     int64_t failed = job_sum(all.ends[BOX_FAIL]);
     bool has_failed = failed > 0 && !part->continues;
@@ -581,8 +586,16 @@ static void check_iteration(struct part *part, ek_status status,
     join(&part->held, &all.sums[KEPT], 1);
     join(&part->held, &all.sums[DISCARDED], -1);
     join(&other_than(part)->held, &all.sums[INTO], 1);
+    struct sums into = whole(all.sums[INTO]);
+    join(&other_than(part)->left, &into, 1);
     check_held(part, "held after it");
-    check_sums(look(part, false).ran, all.sums[STAYS], "shown as run here");
+    join(&part->done, &all.sums[STAYS], 1);
+    check_sums(look(part, false).ran, part->done, "shown as run here");
+    part->left = created;
+    join(&part->left, &ran, -1);
+    part->goes_on = seed % 2 == 0 && status == EK_OK && cancelled > 0;
+    if (!part->goes_on)
+        part->done = (struct sums){0};
     if (part->has_boxes) {
         CHECK_EQ_INT(job_count(part->tasks, "travelled"), job_sum(field.away));
         boxes_check();
@@ -656,6 +669,8 @@ static void restore(struct part *part)
 static void change(struct part *part)
 {
     int64_t what = below(8);
+    if (part->goes_on) /* seeds would be of two kinds */
+        return;
     if (what == 0) {
         part->held = look(part, true).all;
         check_held(part, "held after changes");
@@ -689,6 +704,7 @@ static ek_options draw_options(struct part *part, int level)
         options.record = part->record;
         note(" record");
     }
+    job_set(&options, "on_stop", seed % 2 == 0 ? "continue" : "restart");
     if (below(4) == 0) /* ranks have 1, 2, ... workers */
         options.workers = 1 + job_rank % job_workers;
     return options;

@@ -378,7 +378,7 @@ static void set_refuses_the_rest(void)
                           "stall_ms, report, order, poll_period_us, "
                           "balance_group, balance_ppm, hpdc12, status, dvs, "
                           "steal_batch, load_threshold, lifeline, "
-                          "termination, saves, on_stall";
+                          "termination, saves, on_stall, on_stop";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -536,6 +536,9 @@ static void table_knows_every_field_and_its_traits(void)
         {"sws", EKI_AGREES | EKI_HAS_VARIABLE},
         {"saves", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"checkpoint", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"on_stop", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
+        {"signal", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"time_limit", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data", EKI_AGREES | EKI_HAS_VARIABLE},
         {"data_bytes", EKI_AGREES | EKI_HAS_VARIABLE},
         {"hints", EKI_AGREES | EKI_HAS_VARIABLE},

@@ -449,8 +449,8 @@ static void collections_share_a_file(void)
     eki_report_destroy(&mp2);
     read_file(file_name, text, sizeof text);
     CHECK_EQ_INT(count_of(text, '\n'), 4);
-    CHECK_HAS_TEXT(text, "\tsaves_failed\nfock\t");
-    CHECK_HAS_TEXT(text, "\t65.5\t66.5\tacknowledged\t68.5\t69\nmp2\t");
+    CHECK_HAS_TEXT(text, "\tsaves_failed\tstopped\nfock\t");
+    CHECK_HAS_TEXT(text, "\t65.5\t66.5\tacknowledged\t68.5\t69\t70\nmp2\t");
     CHECK_HAS_TEXT(text, "\nmp2\t");
     CHECK(access(old_name, F_OK) != 0);
     remove(file_name);

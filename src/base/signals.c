@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "base/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static const struct asking {
+    const char *name;
+    int number;
+    enum eki_request request;
+} asking[] = {
+    {"USR1", SIGUSR1, EKI_REQUEST_STOP}, {"TERM", SIGTERM, EKI_REQUEST_STOP},
+    {"INT", SIGINT, EKI_REQUEST_STOP},   {"HUP", SIGHUP, EKI_REQUEST_STOP},
+    {"XCPU", SIGXCPU, EKI_REQUEST_STOP}, {"USR2", SIGUSR2, EKI_REQUEST_TELL}};
+
+enum {
+    ASKING = sizeof asking / sizeof asking[0]
+};
+
+static struct {
+    struct sigaction before;
+    int users;
+} taken[ASKING];
+static _Atomic unsigned counts[EKI_REQUESTS];
+
+bool eki_signals_read(const char *list, unsigned *set)
+{
+    *set = 0;
+    if (strcmp(list, "0") == 0)
+        return true;
+    for (const char *at = list;; at++) {
+        size_t bytes = strcspn(at, ",");
+        int i = 0;
+        while (i < ASKING && (strncmp(at, asking[i].name, bytes) != 0 ||
+                              asking[i].name[bytes] != '\0'))
+            i++;
+        if (i == ASKING || *set >> i & 1)
+            return false;
+        *set |= 1u << i;
+        at += bytes;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+static void count_request(int number, siginfo_t *info, void *context)
+{
+    int saved = errno, i = 0;
+    while (asking[i].number != number)
+        i++;
+    /* relaxed: a thread that looks sees it soon. */
+    atomic_fetch_add_explicit(&counts[asking[i].request], 1,
+                              memory_order_relaxed);
+    const struct sigaction *before = &taken[i].before;
+    if (before->sa_flags & SA_SIGINFO)
+        before->sa_sigaction(number, info, context);
+    else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
+        before->sa_handler(number);
+    errno = saved;
+}
+
+void eki_signals_take(unsigned set)
+{
+    for (int i = 0; i < ASKING; i++) {
+        if (!(set >> i & 1) || taken[i].users++ > 0)
+            continue;
+        sigaction(asking[i].number, NULL, &taken[i].before);
+        struct sigaction ours = {.sa_flags =
+                                     SA_SIGINFO | SA_RESTART |
+                                     (taken[i].before.sa_flags & SA_ONSTACK)};
+        ours.sa_sigaction = count_request;
+        ours.sa_mask = taken[i].before.sa_mask;
+        sigaction(asking[i].number, &ours, NULL);
+    }
+}
+
+void eki_signals_leave(unsigned set)
+{
+    for (int i = 0; i < ASKING; i++) {
+        struct sigaction now;
+        if (!(set >> i & 1) || --taken[i].users > 0)
+            continue;
+        /* Somebody else may have taken it since, and calls us. */
+        sigaction(asking[i].number, NULL, &now);
+        if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == count_request)
+            sigaction(asking[i].number, &taken[i].before, NULL);
+    }
+}
+
+unsigned eki_signals_count(enum eki_request request)
+{
+    /* relaxed: see count_request(). */
+    return atomic_load_explicit(&counts[request], memory_order_relaxed);
+}

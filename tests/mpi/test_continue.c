@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Iterations that are stopped and continued: every task runs once in all parts
+ * together, seeds, spawned and kept ones, indices of ranges, pinned tasks and
+ * those for other ranks, with each restore policy and steal policy.
+ *
+ *     test_continue RANKS WORKERS
+ */
+#define _GNU_SOURCE
+
+#include "job.h"
+
+#include <evenkeel_save.h>
+#include <evenkeel_spawn.h>
+
+#include <signal.h>
+
+enum {
+    ROOTS = 24, /* of each rank, every eighth of them pinned */
+    TREE = 16,  /* numbers of a root and what it spawns; 0: what it keeps */
+    INDICES = 100,
+    PARTS_MOST = 4
+};
+
+static ek_function root_function, index_function;
+static int *runs; /* [numbers], of this rank in this iteration */
+static _Atomic int ran, stops_at, is_first;
+static int numbers, parts, stopped;
+
+static void note_run(ek_worker *worker, int number)
+{
+    int *place = &runs[number];
+#pragma omp atomic
+    *place += 1;
+    if (number % 8 == 0)
+        job_nap(20);
+    if (atomic_fetch_add(&ran, 1) == atomic_load(&stops_at))
+        ek_stop(worker);
+}
+
+/* A node of a binary tree spawns two others; the root keeps a task, once. */
+static int run_root(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    int number;
+    (void)context;
+    CHECK_EQ_INT(bytes, sizeof number);
+    memcpy(&number, payload, sizeof number);
+    int root = number / TREE, place = number % TREE;
+    note_run(worker, number);
+    for (int child = 2 * place; place > 0 && child <= 2 * place + 1; child++) {
+        int spawned = root * TREE + child;
+        if (child < TREE)
+            CHECK_OK(
+                ek_spawn(worker, root_function, &spawned, sizeof spawned, 0));
+    }
+    int kept = root * TREE;
+    if (place == 1 && atomic_load(&is_first))
+        CHECK_OK(
+            ek_spawn(worker, root_function, &kept, sizeof kept, EK_SPAWN_KEEP));
+    return 0;
+}
+
+static int run_index(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    int64_t index;
+    (void)context;
+    CHECK_EQ_INT(bytes, sizeof index);
+    memcpy(&index, payload, sizeof index);
+    note_run(worker, numbers - job_size * INDICES + (int)index);
+    return 0;
+}
+
+static void add_roots(ek_collection *tasks, bool has_pinned)
+{
+    numbers = job_size * (ROOTS * TREE + INDICES);
+    runs = calloc((size_t)numbers, sizeof *runs);
+    root_function = job_register(tasks, "root", run_root, NULL);
+    index_function = job_register(tasks, "index", run_index, NULL);
+    for (int i = 0; i < ROOTS; i++) {
+        int number = (job_rank * ROOTS + i) * TREE + 1;
+        ek_hint hint = EK_HINT_INIT;
+        hint.pinned = has_pinned && i % 8 == 0;
+        hint.rank = i % 8 == 1 ? (job_rank + 1) % job_size : -1;
+        CHECK_OK(
+            ek_add_task(tasks, root_function, &number, sizeof number, &hint));
+    }
+    CHECK_OK(ek_add_range(tasks, index_function, job_rank * INDICES,
+                          (job_rank + 1) * INDICES));
+}
+
+/* Run what is left of an iteration, or a part of it; whether there is more. */
+static bool run_part(ek_collection *tasks, int part)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    bool is_last = part == PARTS_MOST;
+    atomic_store(&ran, 0);
+    atomic_store(&stops_at, is_last ? -1 : 1 + (parts * 7 + job_rank) % 60);
+    JOB_OK(ek_process(tasks, &report));
+    parts++;
+    int64_t cancelled = job_count(tasks, "cancelled");
+    stopped += cancelled > 0;
+    return cancelled > 0;
+}
+
+static void check_runs(const char *what)
+{
+    MPI_Allreduce(MPI_IN_PLACE, runs, numbers, MPI_INT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    for (int i = 0; i < numbers; i++) {
+        if (runs[i] == 1)
+            continue;
+        fprintf(stderr, "%s: task %d ran %d times\n", what, i, runs[i]);
+        check_count(false);
+        return;
+    }
+    check_count(true);
+}
+
+static void run_iteration(ek_collection *tasks, const char *steal,
+                          ek_restore_policy policy)
+{
+    char what[80];
+    bool goes_on = true;
+    snprintf(what, sizeof what, "steal %s, restore %d", steal, (int)policy);
+    CHECK_OK(ek_set_option(tasks, "steal", steal));
+    memset(runs, 0, (size_t)numbers * sizeof *runs);
+    for (int part = 0; goes_on; part++) {
+        goes_on = run_part(tasks, part);
+        JOB_OK(ek_restore(tasks, policy, NULL));
+        CHECK_EQ_INT(job_held(tasks) >= job_size * ROOTS, true);
+    }
+    check_runs(what);
+    CHECK_EQ_INT(job_held(tasks), job_size * (2 * ROOTS + INDICES));
+    atomic_store(&is_first, 0);
+}
+
+static void all_policies(const char *const *steals)
+{
+    ek_options options = job_options();
+    job_set(&options, "on_stop", "continue");
+    CHECK_OK(ek_options_set(&options, "steal", steals[0]));
+    ek_collection *tasks = job_create(&options);
+    atomic_store(&is_first, 1);
+    parts = stopped = 0;
+    add_roots(tasks, true);
+    for (int i = 0; steals[i]; i++)
+        for (int policy = EK_RESTORE_DEFAULT; policy <= EK_RESTORE_AUTO;
+             policy++)
+            run_iteration(tasks, steals[i], (ek_restore_policy)policy);
+    if (job_rank == 0)
+        printf("     %d of %d parts were stopped\n", stopped, parts);
+    CHECK(stopped > 0);
+    ek_destroy(&tasks);
+    free(runs);
+}
+
+static void every_task_runs_once_in_all_parts(void)
+{
+    static const char *const steals[] = {
+        "random",   "near",           "none",    "counter",
+        "node",     "hpdc12",         "dvs",     "leapfrog",
+        "load",     "load:read",      "success", "success:acyclic",
+        "lifeline", "counter:guided", NULL};
+    all_policies(steals);
+}
+
+static void the_same_of_one_sided_thieves(void)
+{
+    static const char *const steals[] = {"sws", "sdc", NULL};
+    all_policies(steals);
+}
+
+static ek_collection *create_over(MPI_Comm comm, int workers)
+{
+    ek_options options = job_options();
+    ek_collection *tasks = NULL;
+    options.workers = workers;
+    options.ignore_environment = true;
+    job_set(&options, "on_stop", "continue");
+    CHECK_OK(ek_create(comm, &options, &tasks));
+    return tasks;
+}
+
+/* Part of an iteration runs, the rest of it after a save, over COMM, which is
+ * MPI_COMM_NULL on some ranks; then a whole one does. */
+static void resume_over(MPI_Comm comm, int workers, bool has_pinned)
+{
+    char folder[] = "/tmp/evenkeel-parts-XXXXXX", command[60];
+    if (job_rank == 0)
+        CHECK(mkdtemp(folder) != NULL);
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    ek_collection *tasks = create_over(MPI_COMM_WORLD, job_workers);
+    atomic_store(&is_first, 1);
+    add_roots(tasks, has_pinned);
+    CHECK(run_part(tasks, 0));
+    JOB_OK(ek_save(tasks, folder));
+    ek_destroy(&tasks);
+    atomic_store(&stops_at, -1);
+    if (comm != MPI_COMM_NULL) {
+        tasks = create_over(comm, workers);
+        root_function = job_register(tasks, "root", run_root, NULL);
+        index_function = job_register(tasks, "index", run_index, NULL);
+        CHECK_OK(ek_load(tasks, folder));
+    }
+    for (int iteration = 0; iteration < 2; iteration++) {
+        if (tasks)
+            CHECK_OK(ek_process(tasks, NULL));
+        check_runs(iteration == 0 ? "resumed" : "after that");
+        memset(runs, 0, (size_t)numbers * sizeof *runs);
+        atomic_store(&is_first, 0);
+    }
+    ek_destroy(&tasks);
+    free(runs);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(job_rank > 0 || system(command) == 0);
+}
+
+static void a_save_has_the_parts(void)
+{
+    resume_over(MPI_COMM_WORLD, job_workers, true);
+}
+
+static void others_resume_it(void)
+{
+    MPI_Comm comm;
+    int color = job_rank < (job_size + 1) / 2 ? 0 : MPI_UNDEFINED;
+    MPI_Comm_split(MPI_COMM_WORLD, color, 0, &comm);
+    resume_over(comm, 1, false);
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
+}
+
+/* A task of 10 ms; the first of rank 0 asks for a stop. */
+static int run_long(ek_worker *worker, const void *payload, size_t bytes,
+                    void *context)
+{
+    (void)worker, (void)payload, (void)bytes;
+    bool *asks = context;
+    if (*asks)
+        kill(getpid(), SIGUSR1);
+    *asks = false;
+    for (int i = 0; i < 10; i++) {
+        job_nap(1000);
+        ek_poll(worker);
+    }
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+static _Atomic int heard;
+
+static void hear(int number)
+{
+    (void)number;
+    atomic_fetch_add(&heard, 1);
+}
+
+enum {
+    LONG = 30 /* of each rank */
+};
+
+/* Run long tasks until the end, and how many parts that took; at the first
+ * request MOST of them have run. */
+static int run_long_tasks(ek_collection *tasks, bool *asks)
+{
+    bool is_stopped = true;
+    int count = 0;
+    ek_function function = job_register(tasks, "long", run_long, asks);
+    for (int i = 0; i < LONG; i++)
+        CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    atomic_store(&ran, 0);
+    for (; is_stopped; count++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        JOB_OK(ek_process(tasks, &report));
+        is_stopped = report.stopped == 1;
+        CHECK_EQ_INT(is_stopped, job_count(tasks, "cancelled") > 0);
+        if (is_stopped)
+            CHECK(job_sum(atomic_load(&ran)) < job_size * LONG);
+    }
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), job_size * LONG);
+    return count;
+}
+
+/* The signal of one rank stops all, and the handler that there was is called;
+ * afterwards it is there again. */
+static void a_signal_stops_all_ranks(void)
+{
+    struct sigaction action = {.sa_handler = hear}, after;
+    bool asks = job_rank == 0;
+    ek_options options = job_options();
+    job_set(&options, "signal", "USR1,TERM");
+    CHECK_EQ_INT(sigaction(SIGUSR1, &action, NULL), 0);
+    ek_collection *tasks = job_create(&options);
+    CHECK_EQ_INT(run_long_tasks(tasks, &asks), 2);
+    CHECK_EQ_INT(atomic_load(&heard), job_rank == 0);
+    ek_destroy(&tasks);
+    CHECK_EQ_INT(sigaction(SIGUSR1, NULL, &after), 0);
+    CHECK(after.sa_handler == hear);
+}
+
+static void so_does_a_time(void)
+{
+    bool asks = false;
+    ek_options options = job_options();
+    ek_collection *tasks = job_create(&options);
+    JOB_OK(ek_stop_at(tasks, job_rank == 0 ? 0.05 : -1));
+    CHECK_EQ_INT(run_long_tasks(tasks, &asks), 2);
+    JOB_STATUS(ek_stop_at(tasks, (double)NAN), EK_ERR_ARG);
+    ek_destroy(&tasks);
+    if (job_size > 1) /* it takes a second */
+        return;
+    job_set(&options, "time_limit", "1s");
+    tasks = job_create(&options);
+    job_nap(950000);
+    CHECK_EQ_INT(run_long_tasks(tasks, &asks), 2);
+    ek_destroy(&tasks);
+}
+
+static void bad_words_are_refused(void)
+{
+    ek_options options = job_options();
+    CHECK_EQ_INT(ek_options_set(&options, "signal", "USR1,KILL"), EK_ERR_ARG);
+    CHECK_HAS_TEXT(ek_error_message(), "USR1, TERM, INT, HUP and XCPU");
+    CHECK_EQ_INT(ek_options_set(&options, "signal", "USR1,"), EK_ERR_ARG);
+    CHECK_EQ_INT(ek_options_set(&options, "time_limit", "10m"), EK_ERR_ARG);
+    CHECK_OK(ek_options_set(&options, "time_limit", "2h"));
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    JOB_RUN(every_task_runs_once_in_all_parts);
+    JOB_RUN(the_same_of_one_sided_thieves);
+    JOB_RUN(a_save_has_the_parts);
+    JOB_RUN(others_resume_it);
+    JOB_RUN(a_signal_stops_all_ranks);
+    JOB_RUN(so_does_a_time);
+    JOB_RUN(bad_words_are_refused);
+    return job_result();
+}
