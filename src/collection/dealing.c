@@ -65,12 +65,17 @@ ek_status eki_saving_deal(ek_collection *tasks, bool data_stays)
             .group > 0;
     /* No task may travel whose home there is not. */
     number_tasks(tasks, false);
-    /* The program may read it after the call. */
+    /* The program may read data after the call: where homes are not told, none
+     * is anywhere yet. */
+    int away_count = tasks->engine->away_count;
+    if (!data_stays)
+        tasks->engine->away_count = 0;
     tasks->restores.leaves_data = true;
     ek_status status = eki_collection_restore_by(
         tasks, is_grouped ? EK_RESTORE_HIERARCHICAL : EK_RESTORE_CENTRALIZED,
         EK_OK, &whole);
     tasks->restores.leaves_data = false;
+    tasks->engine->away_count = away_count;
     /* One that cannot put in order what has come is alone with that. */
     EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
     number_tasks(tasks, data_stays);

@@ -372,8 +372,13 @@ static void load_data(const char *how, int ranks, int workers, bool has_owner)
         CHECK_OK(ek_set_owner(tasks, by_number, &ranks));
     JOB_OK(tasks ? ek_load(tasks, path) : EK_OK);
     look(tasks, &seen);
-    if (!is_told)
+    if (!is_told) {
+        int here = 0;
+        for (int i = 0; i < first_number[1]; i++)
+            here += seen.times[i] > 0 && seen.homes[i] == job_rank;
+        CHECK(!is_in || 2 * ranks * here > savers() * TASKS);
         take_data(seen.homes);
+    }
     for (int i = 0; i < NUMBERS && is_told; i++)
         CHECK(seen.times[i] == 0 || seen.homes[i] == homes[i]);
     check_homes(&seen);
