@@ -340,7 +340,10 @@ static ek_status agree_on_checkpoint(ek_collection *tasks, ek_status status)
 {
     /* Rank 0 says so: the others agree with a yes. */
     bool wants = tasks->fabric->rank != 0 || is_checkpoint_due(tasks), is_one;
+    enum eki_called called = tasks->lookout.look.called;
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CHECKPOINT, tasks->iteration);
     status = eki_fabric_mpi_agree_on(tasks->fabric, status, wants, &is_one);
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
     tasks->parts.saves.is_due = status == EK_OK && wants && is_one;
     /* All restore again. */
     if (status != EK_OK && tasks->state == EKI_STATE_READY)

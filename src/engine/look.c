@@ -31,7 +31,8 @@ static const char *const call_names[] = {
     [EKI_CALLED_TILES_GATHER] = "ek_tiles_gather",
     [EKI_CALLED_GATHER] = "ek_gather",
     [EKI_CALLED_SAVE] = "ek_save",
-    [EKI_CALLED_LOAD] = "ek_load"};
+    [EKI_CALLED_LOAD] = "ek_load",
+    [EKI_CALLED_CHECKPOINT] = "ek_restore with checkpoints"};
 
 /* What a sentence is made of. */
 struct part {

@@ -40,7 +40,8 @@ enum eki_called {
     EKI_CALLED_TILES_GATHER,
     EKI_CALLED_GATHER,
     EKI_CALLED_SAVE,
-    EKI_CALLED_LOAD
+    EKI_CALLED_LOAD,
+    EKI_CALLED_CHECKPOINT /* of ek_restore(), or of ek_process() */
 };
 
 /* Whether no rank returns from a call before all are in it, and whoever waits
