@@ -235,8 +235,6 @@ static inline uint64_t eki_ns_since(uint64_t then, uint64_t now)
 /* Milliseconds of the system's clock, give or take 10: processes of a host
  * agree on the moment. */
 uint64_t eki_clock_moment_ms(void);
-/* Read "90", "90s", "10min" or "2h"; false: it is none of these. */
-bool eki_clock_read(const char *text, uint64_t *ns);
 
 /* Let the CPU know that this is a spin loop. */
 static inline void eki_pause(void)

@@ -169,21 +169,3 @@ void eki_clock_start(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, clock_calibrate);
 }
-
-bool eki_clock_read(const char *text, uint64_t *ns)
-{
-    static const struct unit {
-        const char *name;
-        uint64_t s;
-    } units[] = {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}};
-    size_t digits = strspn(text, "0123456789"), i = 0;
-    if (digits == 0 || digits > 9)
-        return false;
-    while (i < sizeof units / sizeof units[0] &&
-           strcmp(text + digits, units[i].name) != 0)
-        i++;
-    if (i == sizeof units / sizeof units[0])
-        return false;
-    *ns = strtoull(text, NULL, 10) * units[i].s * 1000000000;
-    return true;
-}

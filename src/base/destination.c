@@ -55,32 +55,17 @@ bool eki_destination_read(const char *list, struct eki_destination *destination)
 
 bool eki_checkpoint_read(const char *text, struct eki_checkpoint_option *option)
 {
-    static const struct unit {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"", 0},
-                 {"ms", 1000000},
-                 {"s", 1000000000},
-                 {"min", UINT64_C(60000000000)},
-                 {"h", UINT64_C(3600000000000)},
-                 {NULL, 0}};
     static const char every[] = "@every:";
     const char *at = strrchr(text, '@');
-    const struct unit *unit = units;
     int64_t number;
     *option = (struct eki_checkpoint_option){0};
     if (strcmp(text, "0") == 0)
         return true;
-    if (!at || at == text || strncmp(at, every, sizeof every - 1) != 0)
+    if (!at || at == text || strncmp(at, every, sizeof every - 1) != 0 ||
+        !eki_time_read(at + sizeof every - 1, &number, &option->ns) ||
+        number == 0)
         return false;
     option->folder = (size_t)(at - text);
-    at += sizeof every - 1;
-    if (!eki_digits_read(&at, at + strlen(at), &number) || number < 1 ||
-        number > 1000000)
-        return false;
-    while (unit->name && strcmp(unit->name, at) != 0)
-        unit++;
-    option->iterations = unit->ns == 0 ? number : 0;
-    option->ns = (uint64_t)number * unit->ns;
-    return unit->name != NULL;
+    option->iterations = option->ns == 0 ? number : 0;
+    return true;
 }

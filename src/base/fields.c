@@ -67,6 +67,27 @@ bool eki_digits_read(const char **text, const char *end, int64_t *number)
     return true;
 }
 
+bool eki_time_read(const char *text, int64_t *number, uint64_t *ns)
+{
+    static const struct unit {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", 0},
+                 {"ms", 1000000},
+                 {"s", 1000000000},
+                 {"min", UINT64_C(60000000000)},
+                 {"h", UINT64_C(3600000000000)},
+                 {NULL, 0}};
+    const struct unit *unit = units;
+    if (!eki_digits_read(&text, text + strlen(text), number) ||
+        *number > 1000000)
+        return false;
+    while (unit->name && strcmp(unit->name, text) != 0)
+        unit++;
+    *ns = (uint64_t)*number * unit->ns;
+    return unit->name != NULL;
+}
+
 bool eki_choice_read(const struct eki_choice *choices, const char *text,
                      size_t bytes, int *value)
 {

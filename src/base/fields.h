@@ -37,6 +37,9 @@ void eki_choice_list(const struct eki_choice *choices, char *text,
 /* Read digits at *TEXT, below END, and step over them; false: there are none,
  * or too many. */
 bool eki_digits_read(const char **text, const char *end, int64_t *number);
+/* Read a number up to 1000000 and its unit: ms, s, min, h or none; *NS is as
+ * much, 0 without a unit. */
+bool eki_time_read(const char *text, int64_t *number, uint64_t *ns);
 
 enum eki_field_type {
     EKI_FIELD_INTEGER, /* int64_t */

@@ -264,18 +264,21 @@ static bool is_checkpoint(const char *text)
 bool eki_on_stall_read(const char *text, int64_t *seconds)
 {
     static const char word[] = "abort:";
-    int digits = 0;
+    uint64_t ns;
     *seconds = 0;
-    if (strcmp(text, "report") == 0)
-        return true;
-    if (strncmp(text, word, sizeof word - 1) != 0)
-        return false;
-    for (text += sizeof word - 1; *text >= '0' && *text <= '9'; text++) {
-        *seconds = 10 * *seconds + (*text - '0');
-        if (++digits > 7)
-            return false;
-    }
-    return *text == '\0' && *seconds > 0 && *seconds <= 1000000;
+    return strcmp(text, "report") == 0 ||
+           (strncmp(text, word, sizeof word - 1) == 0 &&
+            eki_time_read(text + sizeof word - 1, seconds, &ns) &&
+            *seconds > 0 && ns == 0);
+}
+
+bool eki_time_limit_read(const char *text, uint64_t *ns)
+{
+    int64_t number;
+    bool is_read = eki_time_read(text, &number, ns);
+    if (is_read && *ns == 0)
+        *ns = (uint64_t)number * 1000000000;
+    return is_read;
 }
 
 static bool is_on_stall(const char *text)
@@ -293,7 +296,7 @@ static bool is_signals(const char *text)
 static bool is_time_limit(const char *text)
 {
     uint64_t ns;
-    return eki_clock_read(text, &ns);
+    return eki_time_limit_read(text, &ns);
 }
 
 static bool is_hpdc12(const char *text)
@@ -519,7 +522,7 @@ static const struct eki_option table[] = {
           "or (USR2) have its ranks tell where they stand")},
     {TEXT_ONLY(time_limit), AGREED,
      TEXT(time_limit, is_time_limit,
-          "0, or up to 9 digits and s, min, h or nothing behind them"),
+          "0 ... 1000000, and ms, s, min, h or nothing (s) behind it"),
      HELP("stops the iteration so long after ek_create; it may go on later; "
           "0: never")},
 };

@@ -255,6 +255,8 @@ struct eki_options {
 /* What on_stall says: after how many seconds a wait ends the job; 0: it never
  * does. */
 bool eki_on_stall_read(const char *text, int64_t *seconds);
+/* What time_limit says; 0: there is none. */
+bool eki_time_limit_read(const char *text, uint64_t *ns);
 
 /* Saves that a folder keeps. */
 #define EKI_SAVES 2

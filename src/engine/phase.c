@@ -82,7 +82,7 @@ static void count_seeds(struct ek_worker *worker)
 }
 
 /* Count what waits on stacks, too, unless it is a restore. */
-EKI_COLD static void count_waiting(struct eki_engine *engine)
+EKI_COLD static void count_stacked(struct eki_engine *engine)
 {
     int workers = engine->topology->workers_here;
     for (int here = 0; engine->kind == EKI_PHASE_PROCESS && here < workers;
@@ -320,7 +320,7 @@ void eki_engine_enter(struct eki_engine *engine, const struct eki_phase *phase,
     for (int here = 0; here < workers; here++)
         prepare_worker(engine->workers[here], phase->has_threads, now);
     if (EKI_UNLIKELY(engine->has_parts))
-        count_waiting(engine);
+        count_stacked(engine);
     eki_pinned_enter(&engine->pinned);
     if (EKI_UNLIKELY(engine->kept) && phase->kind == EKI_PHASE_PROCESS)
         eki_away_enter(engine, phase->is_retained);

@@ -160,7 +160,7 @@ static bool put_pinned(struct eki_engine *engine)
             local, local->seeds, (const unsigned char *)slot)] = -1;
         if (pins[i].place < 0)
             continue;
-        memcpy(eki_turn_slot(engine, pins[i].place), &slot, sizeof slot);
+        memcpy(eki_turn_slot(engine, pins[i].place), &slot, sizeof(void *));
         *eki_turn_state(engine->replay, pins[i].place) = EKI_TURN_PINNED;
     }
     local->seed_top = has_room ? local->seed_base : local->seed_top;
@@ -262,7 +262,7 @@ static struct eki_slot *take_pinned(struct ek_worker *worker, int64_t place)
 {
     struct eki_pinned *pinned = &worker->engine->pinned;
     struct eki_slot *slot;
-    memcpy(&slot, eki_turn_slot(worker->engine, place), sizeof slot);
+    memcpy(&slot, eki_turn_slot(worker->engine, place), sizeof(void *));
     slot->flags &= (uint8_t)~EKI_SLOT_CANCELLED;
     pinned->ran_on[eki_local_slots(&pinned->local, pinned->local.seeds,
                                    (const unsigned char *)slot)] = worker->here;

@@ -427,7 +427,7 @@ void eki_lookout_open(struct eki_lookout *lookout,
     uint64_t ns = 0;
     /* The settings are checked. */
     eki_signals_read(settings->options.signal, &lookout->signals);
-    eki_clock_read(settings->options.time_limit, &ns);
+    eki_time_limit_read(settings->options.time_limit, &ns);
     lookout->stop_ns = ns > 0 ? eki_clock_ns() + ns : 0;
     look->elsewhere = append_elsewhere;
     pthread_mutex_lock(&all.life);

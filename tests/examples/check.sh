@@ -140,7 +140,7 @@ check_data() {
 
 # The same ozone wherever columns react.
 check_shared() {
-    EVENKEEL_CHECKPOINT="$folder/saves@every:4" run out "$ranks"
+    run out "$ranks"
     EVENKEEL_STEAL=none run none "$ranks"
     EVENKEEL_WORKERS=1 run alone 1
     for name in out none alone; do

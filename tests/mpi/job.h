@@ -225,6 +225,23 @@ static inline int64_t job_held(ek_collection *tasks)
     return job_sum(held);
 }
 
+/* A folder of this job: a name that ends in XXXXXX, as mkdtemp() wants it, and
+ * then in what that made of it. */
+static inline void job_make_folder(char *folder)
+{
+    if (job_rank == 0)
+        CHECK(mkdtemp(folder) != NULL);
+    MPI_Bcast(folder, (int)strlen(folder), MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+static inline void job_remove_folder(const char *folder)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (job_rank == 0)
+        CHECK_EQ_INT(system(command), 0);
+}
+
 /* Wait without using the core: the machine may have fewer than workers. */
 static inline void job_nap(int64_t us)
 {

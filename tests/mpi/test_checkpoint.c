@@ -326,21 +326,11 @@ static void tiles_and_data_may_be_there(void)
     ek_destroy(&tasks);
 }
 
-static void remove_folder(void)
-{
-    char command[PATH];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    if (job_rank == 0)
-        CHECK_EQ_INT(system(command), 0);
-}
-
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
     ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
-    if (job_rank == 0)
-        CHECK(mkdtemp(folder) != NULL);
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    job_make_folder(folder);
     JOB_RUN(every_second_iteration_is_saved);
     JOB_RUN(time_counts_by_the_clock_of_rank_0);
     JOB_RUN(a_process_that_restores_saves_too);
@@ -350,6 +340,6 @@ int main(int argc, char **argv)
     JOB_RUN(one_that_fails_leaves_the_run_and_those_before);
     JOB_RUN(a_restore_that_fails_on_a_rank_fails_on_all);
     JOB_RUN(tiles_and_data_may_be_there);
-    remove_folder();
+    job_remove_folder(folder);
     return job_result();
 }

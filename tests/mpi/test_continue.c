@@ -187,10 +187,8 @@ static ek_collection *create_over(MPI_Comm comm, int workers)
  * MPI_COMM_NULL on some ranks; then a whole one does. */
 static void resume_over(MPI_Comm comm, int workers, bool has_pinned)
 {
-    char folder[] = "/tmp/evenkeel-parts-XXXXXX", command[60];
-    if (job_rank == 0)
-        CHECK(mkdtemp(folder) != NULL);
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    char folder[] = "/tmp/evenkeel-parts-XXXXXX";
+    job_make_folder(folder);
     ek_collection *tasks = create_over(MPI_COMM_WORLD, job_workers);
     atomic_store(&is_first, 1);
     add_roots(tasks, has_pinned);
@@ -213,8 +211,7 @@ static void resume_over(MPI_Comm comm, int workers, bool has_pinned)
     }
     ek_destroy(&tasks);
     free(runs);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(job_rank > 0 || system(command) == 0);
+    job_remove_folder(folder);
 }
 
 static void a_save_has_the_parts(void)

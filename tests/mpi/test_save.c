@@ -634,21 +634,11 @@ static void what_cannot_be_loaded_is_refused(void)
     }
 }
 
-static void remove_folder(void)
-{
-    char command[PATH];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    if (job_rank == 0)
-        CHECK_EQ_INT(system(command), 0);
-}
-
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
     ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
-    if (job_rank == 0)
-        CHECK(mkdtemp(folder) != NULL);
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    job_make_folder(folder);
     JOB_RUN(tasks_are_loaded_on_any_number_of_ranks);
     if (job_size > savers())
         JOB_RUN(no_variable_keeps_tasks_together);
@@ -659,6 +649,6 @@ int main(int argc, char **argv)
     JOB_RUN(pinned_tasks_stay_on_their_ranks);
     JOB_RUN(what_cannot_be_saved_is_refused);
     JOB_RUN(what_cannot_be_loaded_is_refused);
-    remove_folder();
+    job_remove_folder(folder);
     return job_result();
 }

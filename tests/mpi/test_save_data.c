@@ -437,25 +437,15 @@ static void other_owners_are_refused(void)
     }
 }
 
-static void remove_folder(void)
-{
-    char command[PATH];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    if (job_rank == 0)
-        CHECK_EQ_INT(system(command), 0);
-}
-
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
     ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
-    if (job_rank == 0)
-        CHECK(mkdtemp(folder) != NULL);
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    job_make_folder(folder);
     JOB_RUN(tiles_are_loaded_on_any_number_of_ranks);
     JOB_RUN(other_stores_are_refused);
     JOB_RUN(data_has_its_homes);
     JOB_RUN(other_owners_are_refused);
-    remove_folder();
+    job_remove_folder(folder);
     return job_result();
 }
