@@ -234,10 +234,9 @@ static int run_long(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
 {
     (void)worker, (void)payload, (void)bytes;
-    bool *asks = context;
-    if (*asks)
+    _Atomic bool *asks = context;
+    if (atomic_exchange(asks, false))
         kill(getpid(), SIGUSR1);
-    *asks = false;
     for (int i = 0; i < 10; i++) {
         job_nap(1000);
         ek_poll(worker);
@@ -260,7 +259,7 @@ enum {
 
 /* Run long tasks until the end, and how many parts that took; at the first
  * request MOST of them have run. */
-static int run_long_tasks(ek_collection *tasks, bool *asks)
+static int run_long_tasks(ek_collection *tasks, _Atomic bool *asks)
 {
     bool is_stopped = true;
     int count = 0;
@@ -285,7 +284,7 @@ static int run_long_tasks(ek_collection *tasks, bool *asks)
 static void a_signal_stops_all_ranks(void)
 {
     struct sigaction action = {.sa_handler = hear}, after;
-    bool asks = job_rank == 0;
+    _Atomic bool asks = job_rank == 0;
     ek_options options = job_options();
     job_set(&options, "signal", "USR1,TERM");
     CHECK_EQ_INT(sigaction(SIGUSR1, &action, NULL), 0);
@@ -299,7 +298,7 @@ static void a_signal_stops_all_ranks(void)
 
 static void so_does_a_time(void)
 {
-    bool asks = false;
+    _Atomic bool asks = false;
     ek_options options = job_options();
     ek_collection *tasks = job_create(&options);
     JOB_OK(ek_stop_at(tasks, job_rank == 0 ? 0.05 : -1));
