@@ -331,8 +331,12 @@ static ek_status record_log(ek_collection *tasks, uint64_t left, int status)
 /* Nothing is replayed any more; collective, unless ranks disagree by ERROR or
  * cannot talk.  What is wrong is an error of its own only without that. */
 EKI_COLD static ek_status leave_replay(ek_collection *tasks,
-                                       const struct eki_error *error)
+                                       struct eki_error *error)
 {
+    const struct eki_replay *replay = tasks->engine->replay;
+    /* What it has left did not come to a worker that could cancel it. */
+    if (replay && replay->leaves_tasks && error->status == EK_OK)
+        error->code = EKI_CANCELLED;
     ek_status status = eki_replaying_leave(
         tasks->parts.replaying, tasks->engine,
         error->status != EK_OK || eki_is_stopped(tasks->engine));

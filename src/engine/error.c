@@ -170,7 +170,9 @@ void eki_engine_stop(struct eki_engine *engine)
      * phase have ended. */
     atomic_store_explicit(&engine->stop_called, engine->phase,
                           memory_order_relaxed);
-    eki_set_stop(engine);
+    /* A record says what ran all the same. */
+    if (!engine->replay)
+        eki_set_stop(engine);
 }
 
 bool eki_engine_has_called_stop(const struct eki_engine *engine)

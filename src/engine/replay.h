@@ -55,6 +55,7 @@ struct eki_replay {
     int64_t iteration;
     bool has_threads;       /* each worker gets one, or an error is said */
     bool was_stopped;       /* tasks of it did not run: others may come */
+    bool leaves_tasks;      /* ... by a stop, and it was no error */
     struct eki_turn *turns; /* [count], by id */
     int64_t count;
     int64_t first, end; /* places of this rank */

@@ -9,7 +9,7 @@
 /* What rank 0 tells first. */
 struct told {
     int64_t count; /* of turns; -1: the record does not have the iteration */
-    bool was_stopped;
+    bool was_stopped, leaves_tasks;
 };
 
 static ek_status no_replay_memory(void)
@@ -122,6 +122,7 @@ static ek_status take_turns(struct eki_replaying *replaying,
         firsts[w] = iteration->workers[w].first;
         told->was_stopped |= iteration->workers[w].cancelled > 0;
     }
+    told->leaves_tasks = told->was_stopped && iteration->head.status == EK_OK;
     firsts[record->shape.workers] = iteration->task_count;
     for (int64_t k = 0; k < iteration->task_count; k++) {
         const struct eki_record_task *task = &iteration->tasks[k];
@@ -220,6 +221,7 @@ ek_status eki_replaying_enter(struct eki_replaying *replaying,
         replay->iteration = iteration;
         replay->count = told.count;
         replay->was_stopped = told.was_stopped;
+        replay->leaves_tasks = told.leaves_tasks;
         status = share_turns(replay, engine, &told, firsts);
         engine->replay = status == EK_OK ? replay : NULL;
     }

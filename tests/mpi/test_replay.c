@@ -44,6 +44,7 @@ static struct run recorded, replayed, *into;
 static int iteration;
 static int64_t left_out = -1, added; /* a seed; how many are there twice */
 static int64_t stops_at = -1;
+static const char *on_stop = "restart";
 static ek_function function;
 
 static int work(ek_worker *worker, const void *data, size_t bytes,
@@ -104,6 +105,7 @@ static ek_collection *make(const char *record, const char *replay)
     options.steal = EK_STEAL_NEAR;
     options.record = record;
     job_set(&options, "replay", replay ? replay : "0");
+    job_set(&options, "on_stop", on_stop);
     ek_collection *tasks = job_create(&options);
     function = job_register(tasks, "work", work, NULL);
     add_others(tasks);
@@ -223,13 +225,25 @@ static void a_stopped_iteration_stops_again(void)
     for (int w = 0; w < job_workers; w++) {
         const struct list *then = &recorded.lists[0][w];
         const struct list *now = &replayed.lists[0][w];
-        CHECK(now->n <= then->n);
+        CHECK_EQ_INT(now->n, then->n);
         CHECK(memcmp(now->numbers, then->numbers,
                      (size_t)now->n * sizeof *now->numbers) == 0);
     }
     CHECK(job_held(tasks) >= SEEDS);
     ek_destroy(&tasks);
     stops_at = -1;
+}
+
+/* Each part runs what it ran, and leaves the rest to the next. */
+static void a_continued_iteration_continues_again(void)
+{
+    stops_at = 20;
+    on_stop = "continue";
+    run(path, NULL, &recorded);
+    run(NULL, path, &replayed);
+    CHECK(are_alike(&recorded, &replayed));
+    stops_at = -1;
+    on_stop = "restart";
 }
 
 static void refuse(const char *replay, int workers, const char *why)
@@ -277,6 +291,7 @@ int main(int argc, char **argv)
     JOB_RUN(other_tasks_are_said);
     JOB_RUN(an_iteration_beyond_the_record_is_free);
     JOB_RUN(a_stopped_iteration_stops_again);
+    JOB_RUN(a_continued_iteration_continues_again);
     JOB_RUN(bad_files_are_refused_everywhere);
     if (job_rank == 0)
         remove_files();
