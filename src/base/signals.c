@@ -21,6 +21,7 @@ enum {
 
 static struct {
     struct sigaction before;
+    struct sigaction after; /* of who had taken it since, and may call us */
     int users;
 } taken[ASKING];
 static _Atomic unsigned counts[EKI_REQUESTS];
@@ -61,12 +62,32 @@ static void count_request(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
+static bool is_ours(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO &&
+           action->sa_sigaction == count_request;
+}
+
+static bool is_handler_of(const struct sigaction *a, const struct sigaction *b)
+{
+    if ((a->sa_flags ^ b->sa_flags) & SA_SIGINFO)
+        return false;
+    return a->sa_flags & SA_SIGINFO
+               ? a->sa_sigaction == b->sa_sigaction
+               : a->sa_handler != SIG_DFL && a->sa_handler == b->sa_handler;
+}
+
 void eki_signals_take(unsigned set)
 {
     for (int i = 0; i < ASKING; i++) {
+        struct sigaction now;
         if (!(set >> i & 1) || taken[i].users++ > 0)
             continue;
-        sigaction(asking[i].number, NULL, &taken[i].before);
+        sigaction(asking[i].number, NULL, &now);
+        /* Two that call each other would never end. */
+        if (is_ours(&now) || is_handler_of(&now, &taken[i].after))
+            continue;
+        taken[i].before = now;
         struct sigaction ours = {.sa_flags =
                                      SA_SIGINFO | SA_RESTART |
                                      (taken[i].before.sa_flags & SA_ONSTACK)};
@@ -82,10 +103,11 @@ void eki_signals_leave(unsigned set)
         struct sigaction now;
         if (!(set >> i & 1) || --taken[i].users > 0)
             continue;
-        /* Somebody else may have taken it since, and calls us. */
         sigaction(asking[i].number, NULL, &now);
-        if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == count_request)
+        if (is_ours(&now))
             sigaction(asking[i].number, &taken[i].before, NULL);
+        else
+            taken[i].after = now;
     }
 }
 

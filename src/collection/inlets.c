@@ -58,7 +58,8 @@ ek_status eki_inlets_gather(ek_collection *tasks)
                                   &tasks->seeds.inlets[here].seeds))
             return eki_error(EK_ERR_NOMEM, "no memory for a task");
     }
-    atomic_store_explicit(&tasks->seeds.has_arrivals, false,
+    /* What waits for a restore that goes on is looked at there, too. */
+    atomic_store_explicit(&tasks->seeds.has_arrivals, tasks->restores.continues,
                           memory_order_relaxed);
     return EK_OK;
 }

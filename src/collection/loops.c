@@ -80,7 +80,11 @@ static ek_status run_for(ek_collection *tasks, int64_t n, void *context,
     if (status == EK_OK)
         status = eki_collection_set_range(tasks, caller.name, 0, n);
     tasks->loop.context = context;
-    return eki_collection_process(tasks, NULL, caller, status);
+    do
+        status = eki_collection_process(tasks, NULL, caller, status);
+    /* Who asked for a stop would not hear what is left of the loop. */
+    while (status == EK_OK && tasks->restores.is_asked);
+    return status;
 }
 
 ek_status ek_for(MPI_Comm comm, int64_t n, ek_for_fn *fn, void *context)

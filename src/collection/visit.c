@@ -58,19 +58,20 @@ static int64_t visit_slots(const struct visit *visit, unsigned char *first,
     return removed;
 }
 
-/* Close the gaps of removed seeds; legal only while nothing has run. */
-static void compact(struct eki_local *local)
+/* Close the gaps of removed slots; legal only while nothing has run.  Returns
+ * the new end. */
+static unsigned char *compact(unsigned char *at, const unsigned char *end,
+                              uint32_t slot_bytes)
 {
-    unsigned char *kept = local->seed_base;
-    for (unsigned char *at = local->seed_base; at != local->seed_end;
-         at += local->slot_bytes) {
+    unsigned char *kept = at;
+    for (; at != end; at += slot_bytes) {
         if (((const struct eki_slot *)at)->flags & EKI_SLOT_DISCARDED)
             continue;
         if (kept != at)
-            memcpy(kept, at, local->slot_bytes);
-        kept += local->slot_bytes;
+            memcpy(kept, at, slot_bytes);
+        kept += slot_bytes;
     }
-    local->seed_top = local->seed_end = kept;
+    return kept;
 }
 
 static void visit_seeds(const struct visit *visit, struct eki_local *local)
@@ -78,7 +79,19 @@ static void visit_seeds(const struct visit *visit, struct eki_local *local)
     int64_t removed = visit_slots(visit, local->seed_base, local->seed_end,
                                   local->slot_bytes);
     if (removed > 0 && !visit->has_run)
-        compact(local);
+        local->seed_top = local->seed_end =
+            compact(local->seed_base, local->seed_end, local->slot_bytes);
+}
+
+static void visit_log(const struct visit *visit, struct eki_local *local)
+{
+    int64_t removed =
+        visit_slots(visit, local->log, local->log_end, local->slot_bytes);
+    if (removed == 0 || visit->has_run)
+        return;
+    /* All of it is done, of an iteration that goes on. */
+    local->log_end = compact(local->log, local->log_end, local->slot_bytes);
+    local->done = eki_local_slots(local, local->log, local->log_end);
 }
 
 static void visit_departing(struct visit *visit, ek_collection *tasks)
@@ -108,15 +121,14 @@ ek_status eki_collection_visit(ek_collection *tasks, ek_visit_fn *visitor,
                           .has_run = tasks->state == EKI_STATE_RAN,
                           .is_pinned = true};
     visit_seeds(&visit, &tasks->engine->pinned.local);
-    visit_slots(&visit, tasks->engine->pinned.local.log,
-                tasks->engine->pinned.local.log_end, tasks->engine->slot_bytes);
+    visit_log(&visit, &tasks->engine->pinned.local);
     visit.is_pinned = false;
     for (int here = 0; here < tasks->topology->workers_here; here++) {
         struct ek_worker *worker = tasks->engine->workers[here];
         struct eki_local *local = &worker->local;
         visit.worker = worker->id;
         visit_seeds(&visit, local);
-        visit_slots(&visit, local->log, local->log_end, local->slot_bytes);
+        visit_log(&visit, local);
         visit_slots(&visit,
                     local->stack_bottom - local->aside * local->slot_bytes,
                     local->stack_bottom, local->slot_bytes);

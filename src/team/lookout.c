@@ -496,6 +496,8 @@ void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns)
     pthread_mutex_lock(&all.life);
     pthread_mutex_lock(&all.mutex);
     lookout->stop_ns = ns > 0 ? eki_clock_ns() + ns : 0;
+    /* A phase may have ended without a task that this could cancel. */
+    lookout->asked &= ~EKI_ASKED_TIME;
     if (all.has_thread)
         pthread_cond_signal(&all.wake);
     pthread_mutex_unlock(&all.mutex);

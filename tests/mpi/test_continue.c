@@ -10,6 +10,7 @@
 
 #include "job.h"
 
+#include <evenkeel_loop.h>
 #include <evenkeel_save.h>
 #include <evenkeel_spawn.h>
 
@@ -229,6 +230,60 @@ static void others_resume_it(void)
         MPI_Comm_free(&comm);
 }
 
+enum {
+    LEAVES = 40 /* roots that spawn nothing */
+};
+
+static bool is_even(const ek_task *task, void *context)
+{
+    int number;
+    (void)context;
+    memcpy(&number, task->payload, sizeof number);
+    return number / TREE % 2 == 0;
+}
+
+/* Rank 0 alone has tasks, and half of them are removed between two parts, with
+ * a save if that RESTORES. */
+static void remove_between_parts(bool restores, const char *folder)
+{
+    ek_collection *tasks = create_over(MPI_COMM_WORLD, job_workers);
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
+    root_function = job_register(tasks, "root", run_root, NULL);
+    for (int i = 0; i < LEAVES && job_rank == 0; i++) {
+        int number = i * TREE + TREE - 1;
+        CHECK_OK(
+            ek_add_task(tasks, root_function, &number, sizeof number, NULL));
+    }
+    atomic_store(&ran, 0);
+    atomic_store(&stops_at, 9);
+    JOB_OK(ek_process(tasks, NULL));
+    if (restores)
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    CHECK_OK(ek_visit_tasks(tasks, is_even, NULL));
+    if (restores)
+        JOB_OK(ek_save(tasks, folder));
+    atomic_store(&stops_at, -1);
+    JOB_OK(ek_process(tasks, NULL));
+    CHECK_EQ_INT(job_held(tasks), LEAVES / 2);
+    ek_destroy(&tasks);
+}
+
+static void tasks_may_be_removed_between_parts(void)
+{
+    char folder[] = "/tmp/evenkeel-parts-XXXXXX";
+    job_make_folder(folder);
+    runs = calloc(LEAVES * TREE, sizeof *runs);
+    remove_between_parts(false, folder);
+    remove_between_parts(true, folder);
+    ek_collection *tasks = create_over(MPI_COMM_WORLD, job_workers);
+    root_function = job_register(tasks, "root", run_root, NULL);
+    JOB_OK(ek_load(tasks, folder));
+    CHECK_EQ_INT(job_held(tasks), LEAVES / 2);
+    ek_destroy(&tasks);
+    free(runs);
+    job_remove_folder(folder);
+}
+
 /* A task of 10 ms; the first of rank 0 asks for a stop. */
 static int run_long(ek_worker *worker, const void *payload, size_t bytes,
                     void *context)
@@ -296,6 +351,55 @@ static void a_signal_stops_all_ranks(void)
     CHECK(after.sa_handler == hear);
 }
 
+static struct sigaction chained;
+
+static void call_chained(int number, siginfo_t *info, void *context)
+{
+    chained.sa_sigaction(number, info, context);
+}
+
+/* A handler that calls ours stays when the collection is gone. */
+static void a_handler_may_call_ours(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+    _Atomic bool asks = job_rank == 0;
+    ek_options options = job_options();
+    job_set(&options, "signal", "USR1");
+    ek_collection *tasks = job_create(&options);
+    action.sa_sigaction = call_chained;
+    CHECK_EQ_INT(sigaction(SIGUSR1, &action, &chained), 0);
+    ek_destroy(&tasks);
+    tasks = job_create(&options);
+    CHECK_EQ_INT(run_long_tasks(tasks, &asks), 2);
+    ek_destroy(&tasks);
+    signal(SIGUSR1, SIG_DFL);
+}
+
+static int run_loop(ek_worker *worker, int64_t i, void *context)
+{
+    (void)worker, (void)context;
+    if (i == 0)
+        kill(getpid(), SIGUSR1);
+    job_nap(2000);
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+/* It has no report to say that it was stopped. */
+static void a_loop_runs_to_its_end(void)
+{
+    MPI_Comm comm;
+    CHECK_EQ_INT(setenv("EVENKEEL_SIGNAL", "USR1", 1), 0);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int k = 0; k < 2; k++) {
+        atomic_store(&ran, 0);
+        JOB_OK(ek_for(comm, LONG * job_size, run_loop, NULL));
+        CHECK_EQ_INT(job_sum(atomic_load(&ran)), LONG * job_size);
+    }
+    MPI_Comm_free(&comm);
+    CHECK_EQ_INT(unsetenv("EVENKEEL_SIGNAL"), 0);
+}
+
 static void so_does_a_time(void)
 {
     _Atomic bool asks = false;
@@ -331,7 +435,10 @@ int main(int argc, char **argv)
     JOB_RUN(the_same_of_one_sided_thieves);
     JOB_RUN(a_save_has_the_parts);
     JOB_RUN(others_resume_it);
+    JOB_RUN(tasks_may_be_removed_between_parts);
+    JOB_RUN(a_handler_may_call_ours);
     JOB_RUN(a_signal_stops_all_ranks);
+    JOB_RUN(a_loop_runs_to_its_end);
     JOB_RUN(so_does_a_time);
     JOB_RUN(bad_words_are_refused);
     return job_result();
