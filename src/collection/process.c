@@ -372,7 +372,8 @@ EKI_COLD static void end_part(ek_collection *tasks, struct eki_error *error)
     restores->continues =
         eki_error_is_stopped(error) &&
         (restores->is_asked ||
-         tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE);
+         (tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
+          !tasks->loop.fn));
     restores->ends_parts = !restores->continues;
     tasks->engine->has_parts |= restores->continues;
     if (restores->continues)

@@ -400,6 +400,31 @@ static void a_loop_runs_to_its_end(void)
     CHECK_EQ_INT(unsetenv("EVENKEEL_SIGNAL"), 0);
 }
 
+static int stop_loop(ek_worker *worker, int64_t i, void *context)
+{
+    const int64_t *last = context;
+    if (i == *last)
+        ek_stop(worker);
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+/* The next one has nothing of it, whatever becomes of iterations. */
+static void a_loop_that_a_task_stops_is_over(void)
+{
+    MPI_Comm comm;
+    int64_t last = 0;
+    CHECK_EQ_INT(setenv("EVENKEEL_ON_STOP", "continue", 1), 0);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    JOB_OK(ek_for(comm, 1000, stop_loop, &last));
+    atomic_store(&ran, 0);
+    last = -1;
+    JOB_OK(ek_for(comm, 1000, stop_loop, &last));
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), 1000);
+    MPI_Comm_free(&comm);
+    CHECK_EQ_INT(unsetenv("EVENKEEL_ON_STOP"), 0);
+}
+
 static void so_does_a_time(void)
 {
     _Atomic bool asks = false;
@@ -439,6 +464,7 @@ int main(int argc, char **argv)
     JOB_RUN(a_handler_may_call_ours);
     JOB_RUN(a_signal_stops_all_ranks);
     JOB_RUN(a_loop_runs_to_its_end);
+    JOB_RUN(a_loop_that_a_task_stops_is_over);
     JOB_RUN(so_does_a_time);
     JOB_RUN(bad_words_are_refused);
     return job_result();
