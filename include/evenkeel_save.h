@@ -34,8 +34,7 @@ typedef int ek_save_fn(const char *prefix, void *context);
 /**
  * Let each save have data of the program.
  *
- * A collection with such a callback may be saved although there are tiles: what
- * is needed of them the callback writes.
+ * Tiles and homes of data are in a save without it.
  * @param[in] write    The same on all ranks; NULL: there is no such data.
  * @param[in] context  Passed to it; borrowed.
  * @retval EK_ERR_ARG    @p tasks is NULL.

@@ -77,10 +77,10 @@ EKI_COLD void eki_worker_track_tasks(struct ek_worker *worker, int64_t n,
 EKI_COLD void eki_worker_track_search(struct ek_worker *worker, uint64_t now);
 /* The worker that has a deque of the node, or the first of the rank. */
 EKI_COLD int eki_worker_behind(const struct eki_engine *engine, int deque);
-/* Cancel what this worker has; others do the same with theirs.  Counted by
- * COUNTS. */
 /* Tasks of this phase were cancelled. */
 void eki_set_cancelled(const struct eki_engine *engine);
+/* Cancel what this worker has; others do the same with theirs.  Counted by
+ * COUNTS. */
 void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts);
 /* Marks of tasks whose end concerns protocols. */
 #define EKI_MARK_ENDS (EKI_MARK_TRANSFER | EKI_MARK_DATA)
