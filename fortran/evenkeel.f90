@@ -39,6 +39,7 @@ module evenkeel
     public :: ek_add_task, ek_add_range, ek_set_range
     public :: ek_sum, ek_sum_add, ek_reduce_sums, ek_set_result, ek_gather
     public :: ek_begin, ek_next, ek_end, ek_process, ek_restore, ek_get
+    public :: ek_save, ek_load, ek_loaded, ek_stop_at
     public :: ek_number, ek_skip, ek_discard, ek_fail, ek_stop, ek_set_cost
     public :: ek_poll, ek_worker_id, ek_worker_here
     public :: ek_job_workers, ek_rank_workers, ek_error_message
@@ -349,6 +350,32 @@ module evenkeel
             integer(c_int), value :: policy
         end function
 
+        integer(c_int) function c_save(tasks, folder) bind(c, name='ek_save')
+            import :: c_char, c_int, c_ptr
+            type(c_ptr), value :: tasks
+            character(kind=c_char), intent(in) :: folder(*)
+        end function
+
+        integer(c_int) function c_load(tasks, folder) bind(c, name='ek_load')
+            import :: c_char, c_int, c_ptr
+            type(c_ptr), value :: tasks
+            character(kind=c_char), intent(in) :: folder(*)
+        end function
+
+        type(c_ptr) function c_loaded(tasks, iteration) &
+            bind(c, name='ek_loaded')
+            import :: c_int64_t, c_ptr
+            type(c_ptr), value :: tasks
+            integer(c_int64_t), intent(inout) :: iteration
+        end function
+
+        integer(c_int) function c_stop_at(tasks, seconds) &
+            bind(c, name='ek_stop_at')
+            import :: c_double, c_int, c_ptr
+            type(c_ptr), value :: tasks
+            real(c_double), value :: seconds
+        end function
+
         integer(c_int) function c_report_get(tasks, name, figure) &
             bind(c, name='ek_report_get')
             import :: c_char, c_double, c_int, c_ptr
@@ -398,17 +425,23 @@ contains
         integer(c_int), value :: status
         class(*), intent(inout), optional :: ierr
         if (present(ierr)) then
-            select type (ierr)
-            type is (integer(c_int32_t))
-                ierr = status
-            type is (integer(c_int64_t))
-                ierr = status
-            class default
-                error stop 'evenkeel: ierr must be an integer of 4 or 8 bytes'
-            end select
+            call put(int(status, c_int64_t), ierr)
         else if (status /= EK_OK) then
             call end_job()
         end if
+    end subroutine
+
+    subroutine put(number, argument)
+        integer(c_int64_t), value :: number
+        class(*), intent(inout) :: argument
+        select type (argument)
+        type is (integer(c_int32_t))
+            argument = int(number, c_int32_t)
+        type is (integer(c_int64_t))
+            argument = number
+        class default
+            error stop 'evenkeel: an integer of 4 or 8 bytes is expected'
+        end select
     end subroutine
 
     subroutine end_job()
@@ -419,14 +452,18 @@ contains
 
     function ek_error_message() result(message)
         character(:), allocatable :: message
-        character(kind=c_char), pointer :: text(:)
-        type(c_ptr) :: found
+        message = text_of(c_error_message())
+    end function
+
+    function text_of(found) result(text)
+        type(c_ptr), value :: found
+        character(:), allocatable :: text
+        character(kind=c_char), pointer :: letters(:)
         integer(c_size_t) :: i
-        found = c_error_message()
-        call c_f_pointer(found, text, [c_strlen(found)])
-        allocate (character(size(text)) :: message)
-        do i = 1, size(text)
-            message(i:i) = text(i)
+        call c_f_pointer(found, letters, [c_strlen(found)])
+        allocate (character(size(letters)) :: text)
+        do i = 1, size(letters)
+            text(i:i) = letters(i)
         end do
     end function
 
@@ -691,6 +728,41 @@ contains
         class(*), intent(inout), optional :: ierr
         call finish(c_report_get(tasks%handle, trim(name) // c_null_char, &
             figure), ierr)
+    end subroutine
+
+    subroutine ek_save(tasks, folder, ierr)
+        type(ek_tasks), intent(in) :: tasks
+        character(*), intent(in) :: folder
+        class(*), intent(inout), optional :: ierr
+        call finish(c_save(tasks%handle, trim(folder) // c_null_char), ierr)
+    end subroutine
+
+    subroutine ek_load(tasks, folder, ierr)
+        type(ek_tasks), intent(in) :: tasks
+        character(*), intent(in) :: folder
+        class(*), intent(inout), optional :: ierr
+        call finish(c_load(tasks%handle, trim(folder) // c_null_char), ierr)
+    end subroutine
+
+    ! '' if nothing was loaded; iteration is as it was then.
+    function ek_loaded(tasks, iteration) result(prefix)
+        type(ek_tasks), intent(in) :: tasks
+        class(*), intent(inout), optional :: iteration
+        character(:), allocatable :: prefix
+        type(c_ptr) :: found
+        integer(c_int64_t) :: next
+        found = c_loaded(tasks%handle, next)
+        prefix = ''
+        if (.not. c_associated(found)) return
+        prefix = text_of(found)
+        if (present(iteration)) call put(next, iteration)
+    end function
+
+    subroutine ek_stop_at(tasks, seconds, ierr)
+        type(ek_tasks), intent(in) :: tasks
+        real(c_double), intent(in) :: seconds
+        class(*), intent(inout), optional :: ierr
+        call finish(c_stop_at(tasks%handle, seconds), ierr)
     end subroutine
 
     ! For loops of several threads, which call ek_next() with a task.

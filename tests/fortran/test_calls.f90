@@ -39,6 +39,10 @@ program test_calls
         integer(c_size_t) function bytes_of_hint() bind(c)
             import :: c_size_t
         end function
+        subroutine make_folder(name) bind(c)
+            import :: c_char
+            character(kind=c_char), intent(inout) :: name(*)
+        end subroutine
         subroutine fill_task(task) bind(c)
             import :: ek_task
             type(ek_task), intent(out) :: task
@@ -52,6 +56,7 @@ program test_calls
     call options()
     call sums()
     call results()
+    call saves()
     call MPI_Finalize()
 contains
     ! Types of the module are those of C.
@@ -169,6 +174,48 @@ contains
         call ek_gather(tasks, 'column', 100_c_int, numbers, columns, ierr)
         call expect_that(ierr == EK_ERR_ARG, 'no such root')
         call ek_destroy(tasks)
+    end subroutine
+
+    ! Stopped in the first pass, saved, and loaded into another collection.
+    subroutine saves()
+        type(ek_tasks) :: tasks
+        integer(c_int64_t) :: ran
+        integer(c_int32_t) :: iteration
+        integer :: i, ierr
+        character(21) :: folder
+        folder = '/tmp/evenkeel.XXXXXX' // c_null_char
+        if (rank == 0) call make_folder(folder)
+        call MPI_Bcast(folder, 20_c_int, MPI_CHARACTER, 0_c_int, MPI_COMM_WORLD)
+        call ek_create(MPI_COMM_WORLD, tasks, 'workers=1,on_stop=continue')
+        call ek_set_range(tasks, 'one', n)
+        iteration = 7
+        call expect_that(ek_loaded(tasks, iteration) == '', 'not loaded')
+        call expect_that(iteration == 7, 'left alone')
+        call ek_stop_at(tasks, 1d10, ierr)
+        call expect_that(ierr == EK_ERR_ARG, 'too many seconds')
+        call ek_stop_at(tasks, 1000d0)
+        ran = 0
+        do while (ek_next(tasks, i))
+            ran = ran + 1
+            if (ran == 5) call ek_stop(tasks)
+        end do
+        call expect_that(ran <= 5, 'stopped')
+        call ek_save(tasks, folder(:20))
+        call ek_destroy(tasks)
+        call ek_create(MPI_COMM_WORLD, tasks, 'workers=1')
+        call ek_load(tasks, folder(:20), ierr)
+        call expect_that(ierr == EK_ERR_ARG, 'no such function')
+        call ek_register(tasks, 'one')
+        call ek_load(tasks, folder(:20))
+        call expect_that(index(ek_loaded(tasks, iteration), folder(:20)) == 1, &
+            'the folder')
+        call expect_that(iteration == 1, 'the next iteration')
+        do while (ek_next(tasks, i))
+            ran = ran + 1
+        end do
+        call expect_that(sum_of(ran) == n, 'each number once')
+        call ek_destroy(tasks)
+        if (rank == 0) call execute_command_line('rm -r ' // folder(:20))
     end subroutine
 
     subroutine options()
