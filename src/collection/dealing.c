@@ -4,8 +4,14 @@
 #include "collection/saving.h"
 #include "printed/printed.h"
 
-/* Slots of worker HOME, or of the first one, but not those that stay as they
- * are: with data, if so. */
+/* Whether a task stays as it is, with data where that does. */
+static bool keeps_id(const ek_collection *tasks, bool data_stays,
+                     const struct eki_slot *slot)
+{
+    return data_stays && eki_collection_data_of(tasks, slot->function);
+}
+
+/* Slots of worker HOME, or of the first one, but those that keep their ids. */
 static void number_slots(ek_collection *tasks, bool data_stays,
                          unsigned char *slots, const unsigned char *end,
                          int home)
@@ -13,21 +19,23 @@ static void number_slots(ek_collection *tasks, bool data_stays,
     struct eki_dealer *dealer = &tasks->seeds.home;
     for (; slots != end; slots += tasks->engine->slot_bytes) {
         struct eki_slot *slot = (struct eki_slot *)slots;
-        if (data_stays && eki_collection_data_of(tasks, slot->function))
-            continue;
-        slot->id = eki_id(
-            home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
+        if (!keeps_id(tasks, data_stays, slot))
+            slot->id = eki_id(
+                home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
     }
 }
 
-/* Spawned tasks that wait have numbers of their own, and start where they are.
- */
-static void number_waiting(struct ek_worker *worker)
+/* Spawned tasks that wait have numbers of their own. */
+static void number_waiting(const ek_collection *tasks, bool data_stays,
+                           struct ek_worker *worker)
 {
     struct eki_local *local = &worker->local;
     for (unsigned char *at = local->stack_bottom; at != local->stack_top;
-         at += local->slot_bytes)
-        ((struct eki_slot *)at)->id = local->next_id++;
+         at += local->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)at;
+        if (!keeps_id(tasks, data_stays, slot))
+            slot->id = local->next_id++;
+    }
     worker->first_id = local->next_id;
 }
 
@@ -50,10 +58,22 @@ static void number_tasks(ek_collection *tasks, bool data_stays)
                      first + here);
         number_slots(tasks, data_stays, local->log, local->log_end,
                      first + here);
-        number_waiting(engine->workers[here]);
+        number_waiting(tasks, data_stays, engine->workers[here]);
     }
     /* They are known by their old ids. */
     moves->arrived = 0;
+}
+
+/* What was spawned, and was dealt out among the seeds. */
+static ek_status wait_again(struct eki_engine *engine)
+{
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        struct eki_local *local = &engine->workers[here]->local;
+        if (!eki_local_stand_down(local))
+            return eki_error(EK_ERR_NOMEM, "no memory for spawned tasks");
+        engine->has_parts |= local->stack_top != local->stack_bottom;
+    }
+    return EK_OK;
 }
 
 ek_status eki_saving_deal(ek_collection *tasks, bool data_stays)
@@ -76,6 +96,8 @@ ek_status eki_saving_deal(ek_collection *tasks, bool data_stays)
         EK_OK, &whole);
     tasks->restores.leaves_data = false;
     tasks->engine->away_count = away_count;
+    if (status == EK_OK)
+        status = wait_again(tasks->engine);
     /* One that cannot put in order what has come is alone with that. */
     EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
     number_tasks(tasks, data_stays);

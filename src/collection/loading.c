@@ -95,11 +95,13 @@ static ek_status add_task(struct load *load, const struct eki_save_in *in,
         slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
     local->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
     bool departs = departs_to >= 0 && in->head.ranks == engine->topology->size;
-    if (!departs && !task->is_done && !task->waits)
+    engine->has_parts |= task->is_done || task->waits;
+    if (task->waits && !load->is_same)
+        slot->flags |= EKI_SLOT_STANDS;
+    if (!departs && !task->is_done && (!task->waits || !load->is_same))
         return EK_OK;
     local->seed_end -= local->slot_bytes;
     local->seed_top = local->seed_end;
-    engine->has_parts |= !departs;
     if (departs)
         return eki_engine_depart(engine, slot, departs_to);
     return eki_local_put_part(local, slot)

@@ -102,3 +102,23 @@ bool eki_local_put_part(struct eki_local *local, const struct eki_slot *slot)
         wait_on_stack(local, slot);
     return true;
 }
+
+bool eki_local_stand_down(struct eki_local *local)
+{
+    unsigned char *kept = local->seed_base;
+    for (unsigned char *at = kept; at != local->seed_end;
+         at += local->slot_bytes) {
+        struct eki_slot *slot = (struct eki_slot *)at;
+        if (slot->bin == EKI_BIN_NEVER && slot->flags & EKI_SLOT_SET) {
+            slot->flags &= (uint8_t)~EKI_SLOT_STANDS;
+            if (!eki_local_put_part(local, slot))
+                return false;
+            continue;
+        }
+        if (kept != at)
+            eki_slot_copy(kept, at, local->slot_bytes);
+        kept += local->slot_bytes;
+    }
+    local->seed_end = local->seed_top = kept;
+    return true;
+}

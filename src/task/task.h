@@ -276,6 +276,12 @@ bool eki_local_continue(struct eki_local *local);
  * false: no memory. */
 bool eki_local_put_part(struct eki_local *local, const struct eki_slot *slot);
 
+/* A restore places what was spawned and waits, while it stands among the seeds:
+ * one that was never measured, and whose duration was set, is no seed.  Those
+ * that stand there wait again; false: no memory. */
+#define EKI_SLOT_STANDS (EKI_SLOT_SEED | EKI_SLOT_SET)
+bool eki_local_stand_down(struct eki_local *local);
+
 /* Above what is done in the log. */
 static inline unsigned char *eki_local_logged(const struct eki_local *local)
 {

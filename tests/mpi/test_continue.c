@@ -231,6 +231,51 @@ static void others_resume_it(void)
 }
 
 enum {
+    WAITING = 60 /* spawned tasks of each worker that loads */
+};
+
+/* The only seed spawns all others, and asks for the end. */
+static int run_spawner(ek_worker *worker, const void *payload, size_t bytes,
+                       void *context)
+{
+    const int *count = context;
+    (void)payload;
+    atomic_fetch_add(&ran, 1);
+    for (int i = 0; bytes == 0 && i < *count; i++)
+        CHECK_OK(ek_spawn(worker, root_function, &i, sizeof i, 0));
+    if (bytes == 0)
+        ek_stop(worker);
+    return 0;
+}
+
+/* One rank had them all. */
+static void what_waits_is_dealt_out(void)
+{
+    char folder[] = "/tmp/evenkeel-parts-XXXXXX";
+    int count = WAITING * job_size * (job_workers + 1);
+    job_make_folder(folder);
+    ek_collection *tasks = create_over(MPI_COMM_WORLD, job_workers);
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
+    root_function = job_register(tasks, "spawner", run_spawner, &count);
+    if (job_rank == 0)
+        CHECK_OK(ek_add_task(tasks, root_function, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_OK(ek_save(tasks, folder));
+    ek_destroy(&tasks);
+    tasks = create_over(MPI_COMM_WORLD, job_workers + 1);
+    CHECK_OK(ek_set_option(tasks, "steal", "none"));
+    root_function = job_register(tasks, "spawner", run_spawner, &count);
+    JOB_OK(ek_load(tasks, folder));
+    atomic_store(&ran, 0);
+    JOB_OK(ek_process(tasks, NULL));
+    CHECK_EQ_INT(job_sum(atomic_load(&ran)), count);
+    CHECK(abs(atomic_load(&ran) - count / job_size) <= count / job_size / 20);
+    CHECK_EQ_INT(job_held(tasks), 1);
+    ek_destroy(&tasks);
+    job_remove_folder(folder);
+}
+
+enum {
     LEAVES = 40 /* roots that spawn nothing */
 };
 
@@ -460,6 +505,7 @@ int main(int argc, char **argv)
     JOB_RUN(the_same_of_one_sided_thieves);
     JOB_RUN(a_save_has_the_parts);
     JOB_RUN(others_resume_it);
+    JOB_RUN(what_waits_is_dealt_out);
     JOB_RUN(tasks_may_be_removed_between_parts);
     JOB_RUN(a_handler_may_call_ours);
     JOB_RUN(a_signal_stops_all_ranks);
