@@ -170,9 +170,20 @@ void fock_destroy(struct fock **fock)
     *fock = NULL;
 }
 
-ek_status fock_resume(struct fock *fock, ek_save_fn *write, void *context)
+ek_status fock_resume(struct fock *fock, ek_save_fn *write, void *context,
+                      double *density)
 {
-    return job_resume(&fock->job, write, context);
+    if (!fock->storage.is_distributed)
+        return job_resume(&fock->job, write, context);
+    ek_status status = job_resume(&fock->job, NULL, NULL);
+    return status == EK_OK && fock->job.has_loaded
+               ? matrix_sum(&fock->density, density)
+               : status;
+}
+
+bool fock_is_spread(const struct fock *fock)
+{
+    return fock->storage.is_distributed;
 }
 
 const struct job *fock_job(const struct fock *fock)

@@ -36,8 +36,20 @@ ek_status fock_create(const struct job_setup *setup,
 
 void fock_destroy(struct fock **fock);
 
-/** As job_resume().  Call: Collective, before the first build. */
-ek_status fock_resume(struct fock *fock, ek_save_fn *write, void *context);
+/**
+ * As job_resume(), but tiles are in saves without WRITE.
+ *
+ * @param[in]  write    Called where each rank has a copy.
+ * @param[out] density  [n][n] on rank 0, if it is spread and was loaded; NULL
+ *                      on others.
+ *
+ * Call: Collective, before the first build.
+ */
+ek_status fock_resume(struct fock *fock, ek_save_fn *write, void *context,
+                      double *density);
+
+/** Whether the matrices are tiles. */
+bool fock_is_spread(const struct fock *fock);
 
 /** The job that builds it. */
 const struct job *fock_job(const struct fock *fock);

@@ -71,7 +71,8 @@ static void scf_free(struct scf *scf)
     free(scf->energies);
 }
 
-/* Part of a save: the density whose Fock matrix comes next. */
+/* Part of a save, unless tiles are: the density whose Fock matrix comes next.
+ */
 static int density_write(const char *path, void *context)
 {
     const struct scf *scf = context;
@@ -99,10 +100,11 @@ static bool density_read(const struct scf *scf, const char *path)
 static bool resume(struct scf *scf, int *done, struct message *message)
 {
     int64_t iteration = 0;
-    if (fock_resume(scf->fock, density_write, scf) != EK_OK)
+    if (fock_resume(scf->fock, density_write, scf, scf->density) != EK_OK)
         return message_leave(message);
     const char *path = ek_loaded(fock_job(scf->fock)->tasks, &iteration);
-    int is_good = !path || !scf->is_first || density_read(scf, path);
+    int is_good = !path || !scf->is_first || fock_is_spread(scf->fock) ||
+                  density_read(scf, path);
     MPI_Bcast(&is_good, 1, MPI_INT, 0, scf->comm);
     *done = (int)iteration;
     return is_good ||
