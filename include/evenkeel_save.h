@@ -51,10 +51,10 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
  * A save has payloads, durations, where each task starts, homes, names of
  * functions, indices of ek_set_range() and the number of the next iteration.
  * It has the values of all tiles whose stores @p tasks has made, and which rank
- * has the data of a task.
- * It has no options, no results of ek_set_result(), no data of the program but
- * what the callback of ek_set_save() writes, and not what EK_RESTORE_AUTO has
- * learned.
+ * has the data of a task, and what EK_RESTORE_AUTO has learned.
+ * It has no options, no results of ek_set_result(), which are of an iteration
+ * that is over, and no data of the program but what the callback of
+ * ek_set_save() writes.
  * Tasks that were not restored since the last iteration are restored first, by
  * options.restore.
  *
@@ -98,9 +98,10 @@ EK_API ek_status ek_set_owner(ek_collection *tasks, ek_owner_fn *owner,
  * Load the newest save of a folder into a new collection.
  *
  * The functions of the save must be registered, in any order.  On as many ranks
- * with as many workers each task starts where it would have, with its id.  Else
- * tasks are dealt out evenly by their durations, and whoever gets one becomes
- * its home; pinned tasks need as many ranks, and stay on theirs.
+ * with as many workers each task starts where it would have, with its id, and
+ * EK_RESTORE_AUTO goes on; on others it learns anew.  There tasks are dealt out
+ * evenly by their durations, and whoever gets one becomes its home; pinned
+ * tasks need as many ranks, and stay on theirs.
  *
  * Data of tasks is the program's, and this call moves none.  On as many ranks
  * homes stay, else they are those that ek_set_owner() says.

@@ -15,6 +15,7 @@ struct load {
     unsigned char *payload; /* of a task whose owner the program is asked for */
     struct eki_save_sums sums;        /* of the tasks that were taken */
     struct eki_save_numbers *numbers; /* of the file of this rank */
+    struct eki_learned learned;       /* by auto */
 };
 
 /* Whether this rank may load. */
@@ -263,8 +264,8 @@ static ek_status compare_sums(struct load *load)
     return eki_fabric_mpi_agree(fabric, status);
 }
 
-/* Tasks lie where they were: so do the numbers of those that come. */
-static void take_next_numbers(const struct load *load)
+/* Tasks lie where they were, and get the numbers that come: auto goes on. */
+static void take_what_follows(const struct load *load)
 {
     ek_collection *tasks = load->saving.tasks;
     const struct eki_save_head *head = &load->manifest.head;
@@ -281,6 +282,8 @@ static void take_next_numbers(const struct load *load)
     }
     tasks->restores.policy = tasks->restores.chosen = head->last;
     tasks->restores.is_retained = head->is_retained;
+    tasks->restores.course = load->learned.course;
+    eki_rebalance_remember(tasks->engine, &load->learned.remembered);
 }
 
 /* Where the program finds its files. */
@@ -318,6 +321,8 @@ static ek_status find_save(struct load *load, ek_status status)
     if (status == EK_OK)
         status = eki_saving_match_stores(saving->tasks, &load->manifest);
     if (status == EK_OK)
+        status = eki_saving_read_learned(name, &load->manifest, &load->learned);
+    if (status == EK_OK)
         status = note_prefix(saving);
     return compare_ranks(load, status);
 }
@@ -331,7 +336,7 @@ static ek_status load_tasks(struct load *load)
     /* They are for tasks that were never measured. */
     eki_hints_free(&tasks->parts.hints);
     if (load->is_same)
-        take_next_numbers(load);
+        take_what_follows(load);
     else
         EKI_TRY(
             eki_saving_deal(tasks, load->payload || load->manifest.head.ranks ==
@@ -344,11 +349,6 @@ static ek_status load_tasks(struct load *load)
     tasks->iteration = load->manifest.head.iteration;
     tasks->parts.saves.loaded_iteration = tasks->iteration;
     tasks->parts.saves.last_iteration = tasks->iteration;
-    if (load->manifest.head.last == EK_RESTORE_AUTO && tasks->fabric->rank == 0)
-        eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
-                "ek_load: '%s' has its tasks; what restore=auto had learned is "
-                "learned anew",
-                tasks->settings.name);
     return EK_OK;
 }
 

@@ -224,6 +224,7 @@ static ek_status write_manifest(const ek_collection *tasks,
         EKI_TRY(eki_save_function(out, f, engine->functions[f].name,
                                   engine->functions[f].indices));
     EKI_TRY(eki_saving_write_stores(tasks, out));
+    EKI_TRY(eki_saving_write_learned(tasks, out));
     return eki_save_finish(out, sums);
 }
 

@@ -4,6 +4,7 @@
 #define EKI_COLLECTION_SAVING_H
 
 #include "collection/seeds.h"
+#include "rebalance/rebalance.h"
 #include "save/save.h"
 
 /* A save, as one rank writes or reads it. */
@@ -36,6 +37,19 @@ ek_status eki_saving_keep_home(const ek_collection *tasks, int home,
 /* Which rank has the data of a task, as the program says. */
 ek_status eki_saving_ask_owner(const ek_collection *tasks, const ek_task *task,
                                int *rank);
+
+/* What auto has learned, in saving_auto.c. */
+struct eki_learned {
+    struct eki_course course;
+    struct eki_remembered remembered;
+};
+
+ek_status eki_saving_write_learned(const ek_collection *tasks,
+                                   struct eki_save_out *out);
+/* What the MANIFEST of that NAME has of it, or nothing learned. */
+ek_status eki_saving_read_learned(const char *name,
+                                  const struct eki_save_manifest *manifest,
+                                  struct eki_learned *learned);
 
 /* Deal out evenly what was read.  Data stays where its tasks were read, or, if
  * not DATA_STAYS, is with whoever gets a task; collective. */

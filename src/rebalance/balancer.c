@@ -315,7 +315,7 @@ bool eki_rebalance_is_calm(const struct eki_engine *engine)
 {
     const struct eki_balancer *balancer = of_engine(engine);
     return !engine->alone && balancer->is_prepared &&
-           imbalance_of(engine) < balancer->past.imbalance + UNREST;
+           imbalance_of(engine) < balancer->past.last.imbalance + UNREST;
 }
 
 void eki_rebalance_prepare(struct eki_engine *engine)
@@ -326,7 +326,7 @@ void eki_rebalance_prepare(struct eki_engine *engine)
     uint64_t done = engine->entered_ns;
     *lap = (struct eki_lap_told){0};
     balancer->is_prepared = true;
-    balancer->past.imbalance = imbalance_of(engine);
+    balancer->past.last.imbalance = imbalance_of(engine);
     if (engine->kind != EKI_PHASE_PROCESS || !scheme)
         return;
     balancer->past.was_quiet = !scheme->victims && !scheme->elsewhere;
@@ -339,6 +339,18 @@ void eki_rebalance_prepare(struct eki_engine *engine)
         lap->cancelled += counts->cancelled;
     }
     lap->wall = (eki_ns)(done - engine->entered_ns);
+}
+
+struct eki_remembered eki_rebalance_remembered(const struct eki_engine *engine)
+{
+    return of_engine(engine)->past.last;
+}
+
+void eki_rebalance_remember(struct eki_engine *engine,
+                            const struct eki_remembered *remembered)
+{
+    eki_rebalance_prepare(engine);
+    of_engine(engine)->past.last = *remembered;
 }
 
 struct eki_rebalance_own eki_rebalance_own(const struct eki_engine *engine)

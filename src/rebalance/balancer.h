@@ -124,20 +124,13 @@ struct eki_algorithm {
 
 /* What is remembered from rebalance to rebalance, and of what ran between. */
 struct eki_past {
-    struct eki_chooser chooser; /* rank 0 */
-    /* Likewise: how far the last one came that did not come to the target. */
-    struct eki_reached {
-        double ratio; /* of the largest load to the bound; 0: it came there */
-        int64_t tasks;
-        int32_t group;
-    } reached;
+    struct eki_remembered last;
     struct eki_lap_told lap; /* of this rank */
     bool was_quiet;          /* nobody stole in it */
     struct eki_stayed {      /* of this rank, in the last rebalance */
         int64_t count, ns;   /* tasks, and what they took ... */
         double share;        /* ... times this */
     } stayed;
-    double imbalance; /* of what ran in it, on all ranks */
 };
 
 /* One rank's part of the last rebalance.  Many members: the steps of a

@@ -70,6 +70,21 @@ void eki_rebalance_prepare(struct eki_engine *engine);
 /* Whether the last iteration was as even as the one before the last rebalance,
  * or almost: the same on all ranks.  On one node that is not known: false. */
 bool eki_rebalance_is_calm(const struct eki_engine *engine);
+/* What rebalances remember for the next ones, in a later job, too. */
+struct eki_remembered {
+    struct eki_chooser chooser; /* rank 0 */
+    /* Likewise: how far the last one came that did not come to the target. */
+    struct eki_reached {
+        double ratio; /* of the largest load to the bound; 0: it came there */
+        int64_t tasks;
+        int32_t group;
+    } reached;
+    double imbalance; /* of what ran in the last iteration, on all ranks */
+};
+struct eki_remembered eki_rebalance_remembered(const struct eki_engine *engine);
+/* Go on with that of an earlier job, before the first rebalance. */
+void eki_rebalance_remember(struct eki_engine *engine,
+                            const struct eki_remembered *remembered);
 /* What rebalances of this rank have handled so far that came in no message, and
  * what came of the last one. */
 struct eki_rebalance_own {

@@ -140,7 +140,7 @@ static void set_speeds(struct eki_root *root)
  * further: then this one would not, either. */
 static bool is_reached(const struct eki_balancer *balancer, eki_ns target)
 {
-    const struct eki_reached *reached = &balancer->past.reached;
+    const struct eki_reached *reached = &balancer->past.last.reached;
     const struct eki_totals *totals = &balancer->root.sums->totals;
     return reached->ratio > 0 && reached->tasks == totals->tasks &&
            reached->group == balancer->wish.group &&
@@ -155,7 +155,7 @@ static void note_reached(struct eki_balancer *balancer)
     eki_ns after =
         result->after < result->before ? result->after : result->before;
     bool is_short = balancer->algorithm->remembers && after > balancer->target;
-    balancer->past.reached = (struct eki_reached){
+    balancer->past.last.reached = (struct eki_reached){
         .ratio = is_short && bound > 0 ? (double)after / (double)bound : 0,
         .tasks = totals->tasks,
         .group = balancer->wish.group};
@@ -173,7 +173,7 @@ static void learn(struct eki_balancer *balancer)
         .cost_ns = balancer->wish.outlook.cost_ns,
         .has_spawned = told->spawned > 0 && work - seeds > SPAWNED * work,
         .was_quiet = balancer->past.was_quiet};
-    eki_choose_learn(&balancer->past.chooser, &lap);
+    eki_choose_learn(&balancer->past.last.chooser, &lap);
 }
 
 static struct eki_outlook outlook_of(const struct eki_balancer *balancer,
@@ -215,7 +215,7 @@ static bool is_to_stay(struct eki_balancer *balancer, eki_ns target)
         *outlook = outlook_of(balancer, target);
         if (!gains)
             outlook->target_ns = outlook->largest_ns;
-        gains = eki_choose_restore(&balancer->past.chooser, outlook);
+        gains = eki_choose_restore(&balancer->past.last.chooser, outlook);
     }
     return !gains && !balancer->root.has_unmeasured;
 }
@@ -224,7 +224,7 @@ static bool is_to_stay(struct eki_balancer *balancer, eki_ns target)
 static bool send_over(struct eki_balancer *balancer,
                       struct eki_result_told *result)
 {
-    struct eki_chooser *chooser = &balancer->past.chooser;
+    struct eki_chooser *chooser = &balancer->past.last.chooser;
     if (balancer->wish.is_chosen) {
         bool is_better = result->after < result->before;
         eki_choose_steal(chooser, &balancer->root.outlook,

@@ -71,6 +71,7 @@ enum {
 
 enum {
     EKI_BLOCK_INDICES = 0x58444e49, /* "INDX" */
+    EKI_BLOCK_LEARNED = 0x4f545541, /* "AUTO" */
     EKI_BLOCK_NUMBERS = 0x424d554e, /* "NUMB" */
     EKI_BLOCK_TASKS = 0x4b534154,   /* "TASK" */
     EKI_BLOCK_STORE = 0x524f5453,   /* "STOR" */

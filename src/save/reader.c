@@ -139,6 +139,17 @@ static ek_status read_store(const struct eki_sealed_in *in,
     return EK_OK;
 }
 
+static ek_status read_learned(const struct eki_sealed_in *in,
+                              const struct eki_sealed_block *block,
+                              struct eki_save_manifest *manifest)
+{
+    unsigned char body[8 * EKI_SAVE_LEARNED];
+    EKI_TRY(eki_sealed_body(in, block, body, sizeof body));
+    for (int i = 0; i < EKI_SAVE_LEARNED; i++)
+        manifest->learned[i] = eki_get(body + (ptrdiff_t)8 * i, 8);
+    return EK_OK;
+}
+
 static ek_status read_manifest(struct eki_sealed_in *in,
                                struct eki_save_manifest *manifest)
 {
@@ -154,6 +165,8 @@ static ek_status read_manifest(struct eki_sealed_in *in,
             EKI_TRY(read_indices(in, &block, manifest));
         else if (block.kind == EKI_BLOCK_STORE)
             EKI_TRY(read_store(in, &block, manifest));
+        else if (block.kind == EKI_BLOCK_LEARNED)
+            EKI_TRY(read_learned(in, &block, manifest));
         else
             return eki_sealed_wrong_kind(in, &block);
     }

@@ -88,6 +88,10 @@ ek_status eki_save_create(struct eki_save_out *out, const char *name,
 /* Of a manifest: the next function, and its indices of ek_set_range(). */
 ek_status eki_save_function(struct eki_save_out *out, int number,
                             const char *name, int64_t indices);
+/* Of a manifest: what `auto` has learned, as numbers. */
+#define EKI_SAVE_LEARNED 27
+ek_status eki_save_learned(struct eki_save_out *out,
+                           const uint64_t learned[EKI_SAVE_LEARNED]);
 /* Of a rank, before its tasks. */
 ek_status eki_save_numbers(struct eki_save_out *out,
                            const struct eki_save_numbers *numbers, int workers);
@@ -152,7 +156,8 @@ struct eki_save_manifest {
     } * list; /* [functions]; owned */
     int stores;
     int64_t store_room;
-    struct eki_save_store *store_list; /* [stores]; owned */
+    struct eki_save_store *store_list;  /* [stores]; owned */
+    uint64_t learned[EKI_SAVE_LEARNED]; /* 0: nothing */
 };
 
 /* Read the manifest NAME.  EK_ERR_FILE, in words that name the file and the

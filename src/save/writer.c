@@ -37,6 +37,15 @@ ek_status eki_save_function(struct eki_save_out *out, int number,
                             EKI_SAVE_INDICES_BODY);
 }
 
+ek_status eki_save_learned(struct eki_save_out *out,
+                           const uint64_t learned[EKI_SAVE_LEARNED])
+{
+    unsigned char body[8 * EKI_SAVE_LEARNED];
+    for (int i = 0; i < EKI_SAVE_LEARNED; i++)
+        eki_put(body + (ptrdiff_t)8 * i, learned[i], 8);
+    return eki_sealed_write(&out->out, EKI_BLOCK_LEARNED, body, sizeof body);
+}
+
 ek_status eki_save_numbers(struct eki_save_out *out,
                            const struct eki_save_numbers *numbers, int workers)
 {

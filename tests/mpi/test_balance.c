@@ -5,6 +5,8 @@
  */
 #include "job.h"
 
+#include <evenkeel_save.h>
+
 #include <string.h>
 
 enum {
@@ -487,6 +489,60 @@ static void automatic_choice_stops_stealing(void)
     ek_destroy(&tasks);
 }
 
+/* Bytes of the manifest of save N behind its header, which names the save. */
+static size_t read_manifest(const char *folder, int n, char bytes[1000])
+{
+    char name[100];
+    snprintf(name, sizeof name, "%s/save-%d.manifest", folder, n);
+    FILE *file = fopen(name, "rb");
+    size_t all = file ? fread(bytes, 1, 1000, file) : 0;
+    CHECK(file && fclose(file) == 0 && all > 300 && all < 1000);
+    memmove(bytes, bytes + 56, all - 56);
+    return all - 56;
+}
+
+/* A job with WORKERS runs what was saved with STEAL.  One that SAVES it at once
+ * has learned what is in the manifest. */
+static void run_later(const char *folder, int workers, ek_steal_policy steal,
+                      bool saves)
+{
+    ek_function function;
+    char was[1000], is[1000];
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_options options = job_options();
+    options.restore = EK_RESTORE_AUTO;
+    options.workers = workers;
+    options.ignore_environment = true;
+    ek_collection *tasks = make(&options, &function);
+    JOB_OK(ek_load(tasks, folder));
+    if (saves) {
+        JOB_OK(ek_save(tasks, folder));
+        size_t bytes = read_manifest(folder, 1, was);
+        CHECK(read_manifest(folder, 2, is) == bytes &&
+              memcmp(is, was, bytes) == 0);
+    }
+    JOB_OK(ek_process(tasks, &report));
+    CHECK_EQ_INT(job_count(tasks, "steal"), steal);
+    ek_destroy(&tasks);
+}
+
+/* On other workers it learns anew. */
+static void a_later_job_chooses_the_same(void)
+{
+    char folder[] = "/tmp/evenkeel-learned-XXXXXX";
+    ek_function function;
+    if (job_size == 1)
+        return;
+    job_make_folder(folder);
+    ek_collection *tasks = make_even(&function);
+    run_to_quiet(tasks);
+    JOB_OK(ek_save(tasks, folder));
+    ek_destroy(&tasks);
+    run_later(folder, job_workers, EK_STEAL_NONE, true);
+    run_later(folder, job_workers + 1, EK_STEAL_RANDOM, false);
+    job_remove_folder(folder);
+}
+
 /* A rank that has changed its mind steals where others do not. */
 static void ranks_must_agree_on_stealing(void)
 {
@@ -629,6 +685,7 @@ int main(int argc, char **argv)
     JOB_RUN(new_functions_are_like_others);
     JOB_RUN(automatic_choice_moves_once);
     JOB_RUN(automatic_choice_stops_stealing);
+    JOB_RUN(a_later_job_chooses_the_same);
     JOB_RUN(ranks_must_agree_on_stealing);
     JOB_RUN(new_tasks_are_stolen);
     JOB_RUN(decision_is_the_same);

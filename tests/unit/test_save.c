@@ -20,6 +20,7 @@ enum {
     DOUBLES = 5 /* of a tile */
 };
 
+static const uint64_t learned[EKI_SAVE_LEARNED] = {3, [26] = UINT64_MAX - 1};
 static const double values[DOUBLES] = {1, -2, 0.5, 1e300, -0.0};
 
 static char folder[] = "/tmp/evenkeel-save-XXXXXX";
@@ -123,6 +124,8 @@ static ek_status write_manifest(void)
     if (status == EK_OK)
         status = eki_save_store(&out, 0, "store",
                                 &(const struct eki_save_store){"", 5, 6, 7});
+    if (status == EK_OK)
+        status = eki_save_learned(&out, learned);
     if (status == EK_OK)
         status = eki_save_finish(&out, &(const struct eki_save_sums){5, 6});
     eki_save_abandon(&out);
@@ -262,6 +265,7 @@ static void what_is_written_is_read(void)
     CHECK_EQ_INT(manifest.store_list[0].tiles, 5);
     CHECK_EQ_INT(manifest.store_list[0].lengths, 6);
     CHECK_EQ_INT(manifest.store_list[0].layout, 7);
+    CHECK(memcmp(manifest.learned, learned, sizeof learned) == 0);
     eki_save_free_manifest(&manifest);
 }
 
