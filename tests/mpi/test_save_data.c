@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Saves of tiles, and of tasks whose data has owners: the first three ranks
- * save, any number of ranks load.
+ * save, any number of ranks load.  Whatever write fails on a rank, all hear of
+ * it, and the save before is whole.
  *
  *     test_save_data RANKS WORKERS
  */
+#define _GNU_SOURCE
 #include "job.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <evenkeel_data.h>
 #include <evenkeel_loop.h>
 #include <evenkeel_save.h>
 #include <evenkeel_tiles.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 enum {
     TILES = 50,
@@ -443,6 +450,136 @@ static void other_owners_are_refused(void)
     }
 }
 
+/* Of such calls the next N-th fails; visible to the library. */
+static struct {
+    int fwrite, fflush, fsync, rename;
+} to_failure;
+
+static bool fails(int *count)
+{
+    errno = ENOSPC;
+    return --*count == 0;
+}
+
+#define SEEN __attribute__((visibility("default")))
+
+SEEN size_t fwrite(const void *from, size_t size, size_t n, FILE *file)
+{
+    return fails(&to_failure.fwrite) ? 0 : fwrite_unlocked(from, size, n, file);
+}
+
+SEEN int fflush(FILE *file)
+{
+    return fails(&to_failure.fflush) ? EOF : fflush_unlocked(file);
+}
+
+SEEN int fsync(int file)
+{
+    return fails(&to_failure.fsync) ? -1 : (int)syscall(SYS_fsync, file);
+}
+
+SEEN int rename(const char *from, const char *to)
+{
+    return fails(&to_failure.rename) ? -1
+                                     : renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+/* The program's own file of a save. */
+static int write_own(const char *prefix, void *context)
+{
+    char name[2 * PATH];
+    (void)context;
+    snprintf(name, sizeof name, "%s.%d", prefix, job_rank);
+    FILE *file = fopen(name, "wb");
+    bool is_good = file && fwrite(data, sizeof data, 1, file) == 1;
+    return file && fclose(file) == 0 && is_good ? 0 : 1;
+}
+
+/* A number that tells which files are in the folder, and since when. */
+static uint64_t look_at_folder(void)
+{
+    DIR *open = opendir(path);
+    uint64_t sum = 0;
+    for (const struct dirent *entry; open && (entry = readdir(open));) {
+        struct stat status;
+        if (entry->d_name[0] == '.' ||
+            fstatat(dirfd(open), entry->d_name, &status, 0) != 0)
+            continue;
+        sum += (uint64_t)status.st_ino * (1 + (uint64_t)status.st_size) +
+               (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+               (uint64_t)status.st_mtim.tv_nsec;
+    }
+    if (open)
+        closedir(open);
+    return sum;
+}
+
+/* Save until no such call fails any more on RANK; returns how many there are.
+ */
+static int fail_each(ek_collection *tasks, int rank, int *count)
+{
+    uint64_t before = look_at_folder();
+    for (int n = 1;; n++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        *count = job_rank == rank ? n : 0;
+        ek_status status = tasks ? ek_save(tasks, path) : EK_OK;
+        bool is_left = job_most(*count) > 0;
+        *count = 0;
+        CHECK_EQ_INT(job_sum(status == EK_ERR_FILE), is_left ? 0 : savers());
+        CHECK(!tasks || is_left || strstr(ek_error_message(), path) != NULL);
+        if (is_left || n == 1000)
+            return n - 1;
+        CHECK(look_at_folder() == before);
+    }
+}
+
+static ek_collection *make_with_all(int ranks, ek_tiles *stores[2])
+{
+    ek_collection *tasks = make_with_data(ranks, "return", job_workers);
+    make_stores(tasks, stores);
+    if (tasks)
+        CHECK_OK(ek_set_save(tasks, write_own, NULL));
+    return tasks;
+}
+
+static void leave_all(ek_collection **tasks, ek_tiles *stores[2])
+{
+    for (int s = 0; *tasks && s < 2; s++)
+        ek_tiles_destroy(&stores[s]);
+    leave(tasks);
+}
+
+static void a_write_that_fails_leaves_the_save_before(void)
+{
+    ek_tiles *stores[2];
+    int *const counts[] = {&to_failure.fwrite, &to_failure.fflush,
+                           &to_failure.fsync, &to_failure.rename};
+    ek_collection *tasks = make_with_all(savers(), stores);
+    snprintf(path, PATH, "%s/fails", folder);
+    if (tasks)
+        visit_stores(stores, true);
+    for (int64_t i = 0; tasks && i < TASKS; i++)
+        CHECK_OK(ek_add_task(tasks, work, &i, sizeof i, NULL));
+    JOB_OK(tasks ? ek_save(tasks, path) : EK_OK);
+    for (int i = 0; i < 8; i++) {
+        int rank = i < 4 ? 0 : savers() - 1;
+        int calls = fail_each(tasks, rank, counts[i % 4]);
+        CHECK(calls > 0 || (i % 4 == 3 && rank > 0));
+    }
+    leave_all(&tasks, stores);
+    for (int ranks = 1; ranks <= savers(); ranks++) {
+        tasks = make_with_all(ranks, stores);
+        JOB_OK(tasks ? ek_load(tasks, path) : EK_OK);
+        if (tasks)
+            visit_stores(stores, false);
+        int64_t held = 0;
+        if (tasks)
+            CHECK_OK(ek_visit_tasks(tasks, job_see, &held));
+        CHECK_EQ_INT(job_sum(held), savers() * TASKS);
+        leave_all(&tasks, stores);
+    }
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -452,6 +589,7 @@ int main(int argc, char **argv)
     JOB_RUN(other_stores_are_refused);
     JOB_RUN(data_has_its_homes);
     JOB_RUN(other_owners_are_refused);
+    JOB_RUN(a_write_that_fails_leaves_the_save_before);
     job_remove_folder(folder);
     return job_result();
 }
