@@ -74,8 +74,9 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
  */
 EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
 
-/** Returns the rank that has the data of a task, of which @p task tells the
- * function and the payload: of a range an index. */
+/** Returns the rank that has the data of a task.  @p task tells its function,
+ * its payload, and the id that it has in the save.  Of a range it tells an
+ * index, and the id of the range. */
 typedef int ek_owner_fn(const ek_task *task, void *context);
 
 /**
@@ -100,8 +101,8 @@ EK_API ek_status ek_set_owner(ek_collection *tasks, ek_owner_fn *owner,
  * The functions of the save must be registered, in any order.  On as many ranks
  * with as many workers each task starts where it would have, with its id, and
  * EK_RESTORE_AUTO goes on; on others it learns anew.  There tasks are dealt out
- * evenly by their durations, and whoever gets one becomes its home; pinned
- * tasks need as many ranks, and stay on theirs.
+ * evenly by their durations, and whoever gets one becomes its home; its id is
+ * new.  Pinned tasks need as many ranks, and stay on theirs.
  *
  * Data of tasks is the program's, and this call moves none.  On as many ranks
  * homes stay, else they are those that ek_set_owner() says.

@@ -117,6 +117,7 @@ static ek_status ask_owner(struct load *load, const struct eki_save_task *task,
     memcpy(load->payload, payload, bytes);
     ek_task shown = {.payload = load->payload,
                      .bytes = bytes,
+                     .id = task->head.id,
                      .function = load->functions[task->head.function],
                      .count = 1,
                      .worker_id = -1,

@@ -206,6 +206,7 @@ static struct datum {
 } data[NUMBERS];
 static double saved_values[NUMBERS];
 static int saved_homes[NUMBERS];
+static uint64_t saved_ids[NUMBERS];
 static ek_function work, indices;
 static int64_t first_number[2] = {0, 3 * TASKS}; /* of these */
 
@@ -268,8 +269,10 @@ static int told_home(int64_t number, int ranks)
 
 static int by_number(const ek_task *task, void *context)
 {
+    uint64_t id = saved_ids[number_of(task)];
     CHECK_EQ_INT(task->count, 1);
     CHECK_EQ_INT(task->bytes, sizeof(int64_t));
+    CHECK(task->function == indices || task->id == id);
     return told_home(number_of(task), *(const int *)context);
 }
 
@@ -299,6 +302,7 @@ static ek_collection *make_with_data(int ranks, const char *how, int workers)
 /* What a visitor fills: of each number its tasks here, and their home. */
 struct seen {
     int times[NUMBERS], homes[NUMBERS];
+    uint64_t ids[NUMBERS];
 };
 
 static bool see(const ek_task *task, void *context)
@@ -307,6 +311,7 @@ static bool see(const ek_task *task, void *context)
     for (int64_t k = 0; k < task->count; k++) {
         seen->times[number_of(task) + k]++;
         seen->homes[number_of(task) + k] = task->home;
+        seen->ids[number_of(task) + k] = task->id;
     }
     return true;
 }
@@ -357,6 +362,8 @@ static void save_data(const char *how)
     for (int i = 0; i < NUMBERS; i++)
         saved_values[i] = data[i].is_here ? data[i].value : 0;
     memcpy(saved_homes, seen.homes, sizeof saved_homes);
+    MPI_Allreduce(seen.ids, saved_ids, NUMBERS, MPI_UINT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, saved_values, NUMBERS, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
     leave(&tasks);
