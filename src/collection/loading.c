@@ -281,7 +281,8 @@ static void take_what_follows(const struct load *load)
         worker->local.next_id = worker->first_id =
             numbers->workers[here].spawned;
     }
-    tasks->restores.policy = tasks->restores.chosen = head->last;
+    tasks->restores.policy = head->last;
+    tasks->restores.chosen = head->chosen;
     tasks->restores.is_retained = head->is_retained;
     tasks->restores.course = load->learned.course;
     eki_rebalance_remember(tasks->engine, &load->learned.remembered);

@@ -139,7 +139,8 @@ static ek_status begin_save(struct eki_saving *saving, ek_status status,
                                .workers = tasks->topology->workers,
                                .workers_here = tasks->topology->workers_here,
                                .last = tasks->restores.policy,
-                               .is_retained = tasks->restores.is_retained};
+                               .is_retained = tasks->restores.is_retained,
+                               .chosen = tasks->restores.chosen};
     return EK_OK;
 }
 

@@ -37,7 +37,8 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
                                  " workers, %" PRIu64 " of them here",
                                  ranks, workers, here);
     if (eki_get(header + EKI_SAVE_ITERATION, 8) > INT64_MAX ||
-        header[EKI_SAVE_LAST] > EK_RESTORE_AUTO)
+        header[EKI_SAVE_LAST] > EK_RESTORE_AUTO ||
+        header[EKI_SAVE_CHOSEN] > EK_RESTORE_AUTO)
         return eki_sealed_refuse(in, EKI_SAVE_ITERATION,
                                  "an iteration or a policy that there is not");
     if (eki_get(header + EKI_SAVE_PART, 4) != (uint32_t)part)
@@ -51,7 +52,8 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
         .workers = (int)workers,
         .workers_here = (int)here,
         .last = (ek_restore_policy)header[EKI_SAVE_LAST],
-        .is_retained = header[EKI_SAVE_RETAINED] == 1};
+        .is_retained = header[EKI_SAVE_RETAINED] == 1,
+        .chosen = (ek_restore_policy)header[EKI_SAVE_CHOSEN]};
     in->at = (int64_t)sizeof header + EKI_BLOCK_CRC;
     return EK_OK;
 }

@@ -25,13 +25,14 @@
 
 /* What begins each file. */
 struct eki_save_head {
-    uint64_t save;          /* a random number, in all files of the save */
-    int64_t iteration;      /* of the next ek_process() */
-    int part;               /* rank, or EKI_SAVE_MANIFEST */
-    int ranks, workers;     /* of the job */
-    int workers_here;       /* of this rank; of a manifest 0 */
-    ek_restore_policy last; /* restore */
-    bool is_retained;       /* tasks lie where they ran last */
+    uint64_t save;            /* a random number, in all files of the save */
+    int64_t iteration;        /* of the next ek_process() */
+    int part;                 /* rank, or EKI_SAVE_MANIFEST */
+    int ranks, workers;       /* of the job */
+    int workers_here;         /* of this rank; of a manifest 0 */
+    ek_restore_policy last;   /* restore */
+    bool is_retained;         /* tasks lie where they ran last */
+    ek_restore_policy chosen; /* what that was: of auto another one */
 };
 
 /* Tasks in a file, of a manifest those in all others. */

@@ -20,6 +20,7 @@ ek_status eki_save_create(struct eki_save_out *out, const char *name,
     eki_put(header + EKI_SAVE_WORKERS_HERE, (uint64_t)head->workers_here, 4);
     header[EKI_SAVE_LAST] = (unsigned char)head->last;
     header[EKI_SAVE_RETAINED] = head->is_retained;
+    header[EKI_SAVE_CHOSEN] = (unsigned char)head->chosen;
     EKI_TRY(eki_sealed_create(&out->out, name));
     return eki_sealed_header(&out->out, header, sizeof header);
 }

@@ -450,7 +450,7 @@ static ek_collection *make_even(ek_function *function)
 }
 
 /* Run until auto chooses that nobody steals next. */
-static void run_to_quiet(ek_collection *tasks)
+static ek_restore_policy run_to_quiet(ek_collection *tasks)
 {
     ek_restore_report report = EK_RESTORE_REPORT_INIT;
     for (int i = 0; i < 20 && report.steal != EK_STEAL_NONE; i++) {
@@ -458,6 +458,7 @@ static void run_to_quiet(ek_collection *tasks)
         JOB_OK(ek_restore(tasks, EK_RESTORE_AUTO, &report));
     }
     CHECK_EQ_INT(report.steal, EK_STEAL_NONE);
+    return report.chosen;
 }
 
 /* Where auto chooses so nobody steals, on any rank, and reports say so. */
@@ -501,10 +502,10 @@ static size_t read_manifest(const char *folder, int n, char bytes[1000])
     return all - 56;
 }
 
-/* A job with WORKERS runs what was saved with STEAL.  One that SAVES it at once
- * has learned what is in the manifest. */
+/* A job with WORKERS runs what was saved with STEAL, and as restored by CHOSEN.
+ * One that SAVES it at once has learned what is in the manifest. */
 static void run_later(const char *folder, int workers, ek_steal_policy steal,
-                      bool saves)
+                      ek_restore_policy chosen, bool saves)
 {
     ek_function function;
     char was[1000], is[1000];
@@ -523,6 +524,7 @@ static void run_later(const char *folder, int workers, ek_steal_policy steal,
     }
     JOB_OK(ek_process(tasks, &report));
     CHECK_EQ_INT(job_count(tasks, "steal"), steal);
+    CHECK_EQ_INT(job_count(tasks, "restore"), chosen);
     ek_destroy(&tasks);
 }
 
@@ -535,11 +537,12 @@ static void a_later_job_chooses_the_same(void)
         return;
     job_make_folder(folder);
     ek_collection *tasks = make_even(&function);
-    run_to_quiet(tasks);
+    ek_restore_policy chosen = run_to_quiet(tasks);
     JOB_OK(ek_save(tasks, folder));
     ek_destroy(&tasks);
-    run_later(folder, job_workers, EK_STEAL_NONE, true);
-    run_later(folder, job_workers + 1, EK_STEAL_RANDOM, false);
+    run_later(folder, job_workers, EK_STEAL_NONE, chosen, true);
+    run_later(folder, job_workers + 1, EK_STEAL_RANDOM, EK_RESTORE_CENTRALIZED,
+              false);
     job_remove_folder(folder);
 }
 

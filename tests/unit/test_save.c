@@ -34,7 +34,8 @@ static const struct eki_save_head rank_head = {.save = 0x123456789abcdef0,
                                                .workers = 2 * WORKERS,
                                                .workers_here = WORKERS,
                                                .last = EK_RESTORE_RETAIN,
-                                               .is_retained = true};
+                                               .is_retained = true,
+                                               .chosen = EK_RESTORE_AUTO};
 
 /* Of the library's calls of these, the next N-th fails. */
 static int syncs_to_failure, renames_to_failure;
@@ -253,6 +254,7 @@ static void what_is_written_is_read(void)
     CHECK_EQ_INT(manifest.head.iteration, 7);
     CHECK_EQ_INT(manifest.head.last, EK_RESTORE_RETAIN);
     CHECK(manifest.head.is_retained);
+    CHECK_EQ_INT(manifest.head.chosen, EK_RESTORE_AUTO);
     CHECK_EQ_INT(manifest.sums.tasks, 5);
     CHECK_EQ_INT(manifest.sums.ids, 6);
     CHECK_EQ_INT(manifest.functions, 3);
