@@ -74,40 +74,17 @@ static ek_status add_task(struct load *load, const struct eki_save_in *in,
                           const struct eki_save_task *task)
 {
     struct eki_engine *engine = load->saving.tasks->engine;
+    struct eki_save_task mine = *task;
     int workers = in->head.workers_here;
-    bool is_pinned = task->here == eki_save_pinned(workers);
-    int departs_to = task->here - eki_save_departs(workers, 0);
     int here =
         load->is_same && task->here < workers ? task->here : load->next_here;
-    struct eki_local *local =
-        is_pinned ? &engine->pinned.local : &engine->workers[here]->local;
-    EKI_TRY(check_task(load, in, task, is_pinned));
+    EKI_TRY(check_task(load, in, task, task->here == eki_save_pinned(workers)));
     load->next_here = (here + 1) % engine->topology->workers_here;
-    struct eki_slot *slot =
-        is_pinned ? eki_pinned_new(&engine->pinned) : eki_local_add_seed(local);
-    if (!slot)
-        return eki_error(EK_ERR_NOMEM, "no memory for a task");
-    *slot = task->head;
-    slot->function = (uint16_t)load->functions[slot->function];
-    eki_copy_payload(slot, task->payload, slot->bytes);
-    if (load->is_same)
-        EKI_TRY(eki_saving_keep_home(load->saving.tasks, task->home, slot));
-    local->has_hints |=
-        slot->bin == EKI_BIN_NEVER && slot->deviation != EKI_NO_HINT;
-    local->has_ranges |= (slot->flags & EKI_SLOT_RANGE) != 0;
-    bool departs = departs_to >= 0 && in->head.ranks == engine->topology->size;
-    engine->has_parts |= task->is_done || task->waits;
-    if (task->waits && !load->is_same)
-        slot->flags |= EKI_SLOT_STANDS;
-    if (!departs && !task->is_done && (!task->waits || !load->is_same))
-        return EK_OK;
-    local->seed_end -= local->slot_bytes;
-    local->seed_top = local->seed_end;
-    if (departs)
-        return eki_engine_depart(engine, slot, departs_to);
-    return eki_local_put_part(local, slot)
-               ? EK_OK
-               : eki_error(EK_ERR_NOMEM, "no memory for a task");
+    mine.head.function = (uint16_t)load->functions[task->head.function];
+    if (!load->is_same)
+        mine.home = -1;
+    EKI_TRY(eki_saving_keep_home(load->saving.tasks, &mine));
+    return eki_save_hold(engine, &in->head, &mine, here, !load->is_same);
 }
 
 /* The program is asked for the home of a task with a PAYLOAD. */

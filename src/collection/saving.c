@@ -166,51 +166,13 @@ static ek_status write_next_numbers(const ek_collection *tasks,
     return status;
 }
 
-/* What worker HERE holds, or what is pinned. */
-static ek_status write_local(struct eki_save_out *out,
-                             const struct eki_topology *topology, int here,
-                             const struct eki_local *local)
-{
-    int workers = topology->workers_here, ranks = topology->size;
-    EKI_TRY(eki_save_slots(out, here, local->seed_base, local->seed_end,
-                           local->slot_bytes));
-    EKI_TRY(eki_save_slots(out, eki_save_done(workers, ranks, here), local->log,
-                           local->log_end, local->slot_bytes));
-    return eki_save_slots(out, eki_save_waits(workers, ranks, here),
-                          local->stack_bottom, local->stack_top,
-                          local->slot_bytes);
-}
-
-/* Tasks that leave for another rank. */
-static ek_status write_departing(struct eki_save_out *out,
-                                 const struct eki_engine *engine)
-{
-    const struct eki_moves *moves = &engine->moves;
-    int workers = engine->topology->workers_here;
-    for (int64_t i = 0; i < moves->count; i++) {
-        const unsigned char *slot =
-            moves->slots + i * (int64_t)engine->slot_bytes;
-        EKI_TRY(eki_save_slots(out, eki_save_departs(workers, moves->ranks[i]),
-                               slot, slot + engine->slot_bytes,
-                               engine->slot_bytes));
-    }
-    return EK_OK;
-}
-
 static ek_status write_seeds(const ek_collection *tasks,
                              struct eki_save_out *out)
 {
-    const struct eki_engine *engine = tasks->engine;
-    int workers = tasks->topology->workers_here;
     EKI_TRY(write_next_numbers(tasks, out));
     out->home_of = eki_saving_home;
     out->context = tasks;
-    for (int here = 0; here < workers; here++)
-        EKI_TRY(write_local(out, engine->topology, here,
-                            &engine->workers[here]->local));
-    EKI_TRY(write_local(out, engine->topology, eki_save_pinned(workers),
-                        &engine->pinned.local));
-    EKI_TRY(write_departing(out, engine));
+    EKI_TRY(eki_save_held(out, tasks->engine));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
     EKI_TRY(eki_saving_write_tiles(tasks, out));
     return eki_save_finish(out, &out->sums);

@@ -31,9 +31,10 @@ ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
 /* What out.home_of is of a save; CONTEXT is the collection. */
 int eki_saving_home(const void *context, const struct eki_slot *slot);
-/* A task that is loaded where it was keeps its home; -1: it has none. */
-ek_status eki_saving_keep_home(const ek_collection *tasks, int home,
-                               struct eki_slot *slot);
+/* The home of a task that is loaded where it was, if its id does not tell it.
+ */
+ek_status eki_saving_keep_home(const ek_collection *tasks,
+                               struct eki_save_task *task);
 /* Which rank has the data of a task, as the program says. */
 ek_status eki_saving_ask_owner(const ek_collection *tasks, const ek_task *task,
                                int *rank);

@@ -16,20 +16,19 @@ int eki_saving_home(const void *context, const struct eki_slot *slot)
                : -1;
 }
 
-ek_status eki_saving_keep_home(const ek_collection *tasks, int home,
-                               struct eki_slot *slot)
+ek_status eki_saving_keep_home(const ek_collection *tasks,
+                               struct eki_save_task *task)
 {
     const struct eki_engine *engine = tasks->engine;
-    if (home < 0 || !eki_collection_data_of(tasks, slot->function) ||
-        eki_engine_home(engine, slot) == home)
-        return EK_OK;
-    if (!engine->setup.has_homes)
+    if (!eki_collection_data_of(tasks, task->head.function) ||
+        eki_engine_home(engine, &task->head) == task->home)
+        task->home = -1;
+    if (task->home >= 0 && !engine->setup.has_homes)
         return eki_error(EK_ERR_ARG,
                          "ek_load: data of '%s' in '%s' has followed its "
                          "tasks; allowed: data=follow, as in the save",
-                         engine->functions[slot->function].name,
+                         engine->functions[task->head.function].name,
                          tasks->settings.name);
-    eki_slot_adopt(slot, engine->slot_bytes, home);
     return EK_OK;
 }
 

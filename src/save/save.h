@@ -14,7 +14,7 @@
 #define EKI_SAVE_H
 
 #include "base/sealed.h"
-#include "task/slot.h"
+#include "engine/engine.h"
 
 #define EKI_SAVE_VERSION 1
 #define EKI_SAVE_MANIFEST (-1) /* instead of a rank */
@@ -101,6 +101,9 @@ ek_status eki_save_numbers(struct eki_save_out *out,
 ek_status eki_save_slots(struct eki_save_out *out, int here,
                          const unsigned char *slots, const unsigned char *end,
                          uint32_t slot_bytes);
+/* All tasks that ENGINE holds between iterations. */
+ek_status eki_save_held(struct eki_save_out *out,
+                        const struct eki_engine *engine);
 /* What a manifest says of a store of tiles. */
 struct eki_save_store {
     char name[EKI_BLOCK_NAME]; /* its beginning */
@@ -130,6 +133,13 @@ struct eki_save_task {
     int home;                     /* rank that has its data; -1: it has none */
     struct eki_slot head;
 };
+/* Let ENGINE hold a task of a file with HEAD: worker HERE, if it is not pinned.
+ * A home is one that its id does not tell.  If IS_DEALT, one that waits stands
+ * among the seeds.  EK_ERR_NOMEM. */
+ek_status eki_save_hold(struct eki_engine *engine,
+                        const struct eki_save_head *head,
+                        const struct eki_save_task *task, int here,
+                        bool is_dealt);
 
 /* A file that is read, and how far. */
 struct eki_save_in {

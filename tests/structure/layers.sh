@@ -30,7 +30,7 @@ may_include() {
         ;;
     report) echo base count task steal fabric engine ;;
     record) echo base count task steal fabric engine data ;;
-    save) echo base task ;;
+    save) echo base task engine ;;
     collection)
         echo base count timeline task steal balance fabric wire exchange engine \
             protocol rebalance printed tiles data team report record save
