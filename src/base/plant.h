@@ -53,7 +53,10 @@
     X(CLOSED_UNSEEN, "closed-unseen")     \
     X(COPIED_FIRST, "copied-first")       \
     X(EARLY_EPOCH, "early-epoch")         \
-    X(UNSYNCED, "unsynced")
+    X(UNSYNCED, "unsynced")               \
+    X(SAVE_KEPT_LOST, "save-kept-lost")   \
+    X(SAVE_DURATION, "save-duration")     \
+    X(MANIFEST_FIRST, "manifest-first")
 
 enum eki_plant {
     EKI_PLANT_NONE,

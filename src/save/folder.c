@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The folder of saves: what needs POSIX. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/plant.h"
 #include "save/save.h"
 
 #include <dirent.h>
@@ -110,13 +111,19 @@ static ek_status sync_program(const char *folder, int64_t number)
     return status;
 }
 
+/* Names of files are on the disk before that of the manifest. */
+static bool sync_names(const char *folder)
+{
+    return EKI_PLANTED(MANIFEST_FIRST) || sync_name(folder);
+}
+
 ek_status eki_save_place(const char *folder, int64_t number)
 {
     char name[EKI_SAVE_NAME], new[EKI_SAVE_NAME + sizeof EKI_SAVE_NEW];
     eki_save_name(name, folder, number, EKI_SAVE_MANIFEST);
     snprintf(new, sizeof new, "%s" EKI_SAVE_NEW, name);
     EKI_TRY(sync_program(folder, number));
-    if (sync_name(folder) && rename(new, name) == 0 && sync_name(folder))
+    if (sync_names(folder) && rename(new, name) == 0 && sync_name(folder))
         return EK_OK;
     return eki_error(EK_ERR_FILE, "cannot put '%.700s' in its place: %s", name,
                      strerror(errno));

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an engine holds between iterations: its tasks go to a file, and come
  * from files to where they were, or to another worker. */
+#include "base/plant.h"
 #include "save/save.h"
+
+/* The seeds include what was spawned and is kept. */
+static const unsigned char *end_of_seeds(const struct eki_local *local)
+{
+    bool is_lost =
+        EKI_PLANTED(SAVE_KEPT_LOST) && local->seed_end != local->seed_base;
+    return is_lost ? local->seed_end - local->slot_bytes : local->seed_end;
+}
 
 /* What worker HERE holds, or what is pinned. */
 static ek_status write_local(struct eki_save_out *out,
@@ -9,7 +18,7 @@ static ek_status write_local(struct eki_save_out *out,
                              const struct eki_local *local)
 {
     int workers = topology->workers_here, ranks = topology->size;
-    EKI_TRY(eki_save_slots(out, here, local->seed_base, local->seed_end,
+    EKI_TRY(eki_save_slots(out, here, local->seed_base, end_of_seeds(local),
                            local->slot_bytes));
     EKI_TRY(eki_save_slots(out, eki_save_done(workers, ranks, here), local->log,
                            local->log_end, local->slot_bytes));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing a file of a save: tasks are packed into a block of memory, which is
  * written when it is full. */
+#include "base/plant.h"
 #include "save/layout.h"
 
 ek_status eki_save_create(struct eki_save_out *out, const char *name,
@@ -77,6 +78,14 @@ static ek_status write_tasks(struct eki_save_out *out, int here)
     return eki_sealed_write(&out->out, EKI_BLOCK_TASKS, out->block, out->used);
 }
 
+static uint64_t duration_of(const struct eki_save_out *out,
+                            const struct eki_slot *slot)
+{
+    if (EKI_PLANTED(SAVE_DURATION) && out->count > 0)
+        return eki_get(out->block + EKI_SAVE_TASKS_HEAD + EKI_SAVE_TASK_BIN, 2);
+    return slot->bin;
+}
+
 /* There is room. */
 static void put_task(struct eki_save_out *out, const struct eki_slot *slot)
 {
@@ -85,7 +94,7 @@ static void put_task(struct eki_save_out *out, const struct eki_slot *slot)
     int flags = slot->flags & ~EKI_SLOT_ADOPTED;
     eki_put(at + EKI_SAVE_TASK_FUNCTION, slot->function, 2);
     eki_put(at + EKI_SAVE_TASK_BYTES, slot->bytes, 2);
-    eki_put(at + EKI_SAVE_TASK_BIN, slot->bin, 2);
+    eki_put(at + EKI_SAVE_TASK_BIN, duration_of(out, slot), 2);
     at[EKI_SAVE_TASK_DEVIATION] = slot->deviation;
     at[EKI_SAVE_TASK_FLAGS] =
         (unsigned char)(home >= 0 ? flags | EKI_SLOT_ADOPTED : flags);

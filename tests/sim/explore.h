@@ -103,6 +103,15 @@ struct explore_travel {
     int fail_permille;    /* of the callbacks that may fail */
 };
 
+/* After an iteration a job saves, and another one, of RANKS, loads. */
+struct explore_save {
+    bool is_made;
+    int death; /* call of the disk at which a second save is cut; 0: none */
+    bool loses_power; /* then, too */
+    int ranks;
+    int workers[EXPLORE_RANKS], nodes[EXPLORE_RANKS];
+};
+
 struct explore_scenario {
     uint64_t seed;
     enum explore_profile profile;
@@ -118,6 +127,7 @@ struct explore_scenario {
     struct explore_travel travel;
     struct explore_law law;
     struct explore_iteration iteration[EXPLORE_ITERATIONS];
+    struct explore_save save[EXPLORE_ITERATIONS];
 };
 
 /* What has been seen: what never is, is not tested. */
@@ -182,6 +192,12 @@ struct explore_scenario {
     X(errors, "errors")                      \
     X(mismatches, "mismatches")              \
     X(no_memory, "memory ran out")           \
+    X(saves, "saves")                        \
+    X(saved_parts, "parts saved")            \
+    X(dealt, "saves dealt to others")        \
+    X(cut, "saves cut")                      \
+    X(power, "... by the power")             \
+    X(old_saves, "older saves loaded")       \
     X(walks, "walks to all tasks")
 
 /* What is not drawn: policies; -1: they are. */
@@ -221,8 +237,18 @@ struct task_data {
     bool is_released; /* it is on its way to a new home */
 };
 
+/* A task in the last save. */
+struct task_saved {
+    uint64_t id;
+    uint16_t bin;
+    uint8_t deviation, flags, hold;
+    bool is_there; /* and was not loaded yet */
+    int32_t worker, place;
+};
+
 struct task {
     struct task_data data;
+    struct task_saved saved;
     uint64_t id;
     uint64_t signature; /* of the phase that it is a task of */
     int32_t state, iteration;
@@ -366,7 +392,13 @@ struct explore_member {
 struct explore_break;
 
 struct explore {
-    const struct explore_scenario *scenario;
+    const struct explore_scenario *scenario; /* NOW */
+    struct explore_scenario now; /* as drawn, but for ranks after a load */
+    /* Iterations between two saves; FIRST - 1 deals what was loaded, if so. */
+    int first, last;
+    bool deals, is_retained;
+    struct eki_sim_iteration deal;
+    int visited; /* slots that a save or a load has seen */
     struct eki_random random;
     struct eki_machine machine;
     struct eki_sim_setup setup;
@@ -456,6 +488,21 @@ void explore_say(struct explore *explore, const char *format, ...)
 void explore_say_event(struct explore *explore);
 void explore_say_message(struct explore *explore, const char *what,
                          const struct eki_message *message, int other);
+
+/* Make the job of `now`, whose first iteration is FIRST. */
+bool explore_open(struct explore *explore, int first);
+/* After iteration `last` - 1: save, and open the job that has loaded. */
+bool explore_save_and_load(struct explore *explore);
+/* RANK has dealt what was loaded. */
+void explore_dealt(struct explore *explore, const struct eki_sim_rank *rank);
+int explore_count_nodes(const struct explore_scenario *scenario);
+
+/* Whether RANK restores what was loaded. */
+static inline bool explore_deals(const struct explore *explore,
+                                 const struct eki_sim_rank *rank)
+{
+    return rank->iteration < explore->first;
+}
 
 /* Laws. */
 uint64_t explore_pace(void *context, struct eki_sim_rank *rank,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A scenario in the simulator: what its program does. */
+#include "disk.h"
 #include "explore.h"
 
 #include <stdlib.h>
@@ -16,7 +17,9 @@ static const struct eki_sim_iteration *iteration_of(void *context,
                                                     int iteration)
 {
     struct explore *explore = context;
-    return iteration < explore->scenario->iterations
+    if (iteration < explore->first && explore->deals)
+        return &explore->deal;
+    return iteration < explore->last
                ? &explore->scenario->iteration[iteration].plan
                : NULL;
 }
@@ -26,6 +29,8 @@ static const struct eki_sim_iteration *iteration_of(void *context,
 static bool may_lack_memory(const struct explore *explore)
 {
     const struct eki_sim_rank *rank = explore->rank;
+    if (explore_deals(explore, rank))
+        return false;
     /* Who has not restored for want of it cannot let data follow. */
     if (explore->scenario->travel.may_follow)
         return rank->is_following &&
@@ -144,7 +149,8 @@ static void enter(void *context, struct eki_sim_rank *rank)
     struct explore_member *member = &explore->members[rank->number];
     const struct explore_iteration *plan = explore_plan(explore, rank);
     bool is_first = explore_tally(explore, rank)->entered == 0;
-    if (is_first && (rank->iteration == 0 || plan->plan.is_assembled))
+    if (is_first &&
+        (rank->iteration == explore->first || plan->plan.is_assembled))
         explore_change_stores(explore);
     explore_add_tasks(explore, rank, 1);
     enter_slots(explore, rank);
@@ -177,6 +183,9 @@ static void phase(void *context, struct eki_sim_rank *rank,
     struct explore *explore = context;
     struct explore_member *member = &explore->members[rank->number];
     uint64_t next = rank->engine->phase + 1;
+    if (rank->iteration == explore->first && explore->first > 0 &&
+        phase->kind == EKI_PHASE_PROCESS)
+        phase->is_retained = explore->is_retained && !explore->deals;
     phase->may_fail = entered(context, rank);
     phase->signature = phase->kind == EKI_PHASE_PROCESS
                            ? signature_of(explore, rank)
@@ -264,6 +273,8 @@ static void left(void *context, struct eki_sim_rank *rank,
 static void restore(void *context, struct eki_sim_rank *rank)
 {
     struct explore *explore = context;
+    if (explore_deals(explore, rank))
+        return;
     if (explore_tally(explore, rank)->goes_on) {
         eki_memory_fail(0);
         if (eki_engine_continue(rank->engine) != EK_OK)
@@ -279,6 +290,12 @@ static void restored(void *context, struct eki_sim_rank *rank, ek_status status)
     const struct explore_iteration *plan = explore_plan(explore, rank);
     struct tally *tally = explore_tally(explore, rank);
     eki_memory_fail(0);
+    if (explore_deals(explore, rank)) {
+        if (status != EK_OK)
+            ledger_fail(&explore->ledger, "a deal returns %d", status);
+        explore_dealt(explore, rank);
+        return;
+    }
     if (status == EK_ERR_NOMEM && plan->fault == EXPLORE_NO_MEMORY) {
         explore_seen.no_memory++;
         tally->lost_count = true;
@@ -407,21 +424,23 @@ static const char *end_name(enum eki_sim_end end)
     }
 }
 
-bool explore_run(struct explore *explore,
-                 const struct explore_scenario *scenario)
+bool explore_open(struct explore *explore, int first)
 {
+    const struct explore_scenario *scenario = explore->scenario;
     explore_destroy_stores(explore);
     eki_sim_destroy(&explore->sim);
-    explore->scenario = scenario;
     explore->rank = NULL;
     explore->worker = NULL;
-    explore->has_broken = false;
     explore->progress_ns = 0;
-    explore->hash = scenario->seed;
     explore->deadline_ns = explore_deadline(scenario);
-    eki_random_seed(&explore->random, scenario->seed, 2);
-    ledger_open(&explore->ledger);
+    explore->first = first;
+    explore->last = first + 1;
+    while (explore->last < scenario->iterations &&
+           !scenario->save[explore->last - 1].is_made)
+        explore->last++;
     memset(explore->actors, 0, sizeof explore->actors);
+    for (int w = 0; w < EXPLORE_WORKERS; w++)
+        explore->actors[w].heard = first;
     memset(explore->members, 0, sizeof explore->members);
     memset(explore->announced, 0, sizeof explore->announced);
     set_up(explore, scenario);
@@ -431,15 +450,40 @@ bool explore_run(struct explore *explore,
     }
     open_ranks(explore);
     explore_open_data(explore);
+    return true;
+}
+
+/* Run the iterations before the next save, or the end. */
+static void run_some(struct explore *explore)
+{
     enum eki_sim_end end = eki_sim_run(explore->sim, EVENTS_MOST);
     if (end != EKI_SIM_END_OVER)
         ledger_fail(&explore->ledger, "hangs: %s", end_name(end));
     if (explore->ledger.failure[0] == '\0')
         explore_check_end(explore);
-    explore_seen.schedules++;
     explore_seen.events += explore->sim->events;
     if (explore->sim->events > explore_seen.most_events)
         explore_seen.most_events = explore->sim->events;
+}
+
+bool explore_run(struct explore *explore,
+                 const struct explore_scenario *scenario)
+{
+    explore->now = *scenario;
+    explore->scenario = &explore->now;
+    explore->has_broken = false;
+    explore->hash = scenario->seed;
+    explore->deals = false;
+    eki_random_seed(&explore->random, scenario->seed, 2);
+    ledger_open(&explore->ledger);
+    if (!explore_open(explore, 0))
+        return false;
+    run_some(explore);
+    while (explore->ledger.failure[0] == '\0' &&
+           explore->last < scenario->iterations &&
+           explore_save_and_load(explore))
+        run_some(explore);
+    explore_seen.schedules++;
     if (explore->ledger.failure[0] != '\0')
         return false;
     explore_destroy_stores(explore);
@@ -451,6 +495,7 @@ void explore_free(struct explore *explore)
 {
     explore_destroy_stores(explore);
     eki_sim_destroy(&explore->sim);
+    disk_remove_folder();
     free(explore->ledger.tasks);
     explore->ledger.tasks = NULL;
     explore->ledger.room = 0;

@@ -356,6 +356,38 @@ static void draw_detectors(struct explore_scenario *scenario)
     }
 }
 
+/* Likewise. */
+static void draw_saves(struct explore_scenario *scenario)
+{
+    struct eki_random random;
+    struct explore_scenario to = *scenario;
+    bool has_pinned = false;
+    eki_random_seed(&random, scenario->seed,
+                    4 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
+    if (scenario->profile == EXPLORE_STORM || scenario->travel.is_used ||
+        draw(&random, 4) != 0)
+        return;
+    for (int i = 0; i < scenario->iterations; i++)
+        has_pinned |= scenario->iteration[i].pinned > 0;
+    for (int i = 0; i + 1 < scenario->iterations; i++) {
+        struct explore_save *save = &scenario->save[i];
+        bool is_large = scenario->profile != EXPLORE_SMALL;
+        int ranks = 1 + draw(&random, is_large ? EXPLORE_RANKS : 4);
+        save->is_made = draw(&random, 2) == 0;
+        if (draw(&random, 2) == 0)
+            save->death = 1 + draw(&random, to.ranks + 6);
+        save->loses_power = draw(&random, 2) == 0;
+        if (has_pinned)
+            ranks = to.ranks;
+        if (draw(&random, 3) != 0)
+            draw_topology(&random, &to, ranks,
+                          ranks + draw(&random, is_large ? 2 * ranks : 5));
+        save->ranks = to.ranks;
+        memcpy(save->workers, to.workers, sizeof save->workers);
+        memcpy(save->nodes, to.nodes, sizeof save->nodes);
+    }
+}
+
 /* Some steal by one-sided operations; without a draw, which would move all
  * others. */
 static void turn_one_sided(struct explore_scenario *scenario)
@@ -371,7 +403,7 @@ static void turn_one_sided(struct explore_scenario *scenario)
     }
 }
 
-static int count_nodes(const struct explore_scenario *scenario)
+int explore_count_nodes(const struct explore_scenario *scenario)
 {
     int last = 0;
     for (int r = 0; r < scenario->ranks; r++)
@@ -416,9 +448,10 @@ void explore_draw(uint64_t seed, enum explore_profile profile,
     draw_travel(scenario);
     turn_one_sided(scenario);
     draw_detectors(scenario);
+    draw_saves(scenario);
     /* A rank that has left a phase of the counter on the only node may never
      * step its server again: then nobody takes what comes late. */
-    if (count_nodes(scenario) == 1)
+    if (explore_count_nodes(scenario) == 1)
         scenario->late_bytes = 0;
 }
 

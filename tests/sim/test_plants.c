@@ -23,7 +23,11 @@ static const struct rare {
             {"votes-asking", EXPLORE_STORM, 3300},
             {"gives-unasked", EXPLORE_STORM, 12200},
             {"no-receipts", EXPLORE_STORM, 3000},
-            {"copied-first", EXPLORE_STORM, 5800}};
+            {"copied-first", EXPLORE_STORM, 5800},
+            /* Storms save nothing. */
+            {"save-kept-lost", EXPLORE_SMALL, 1},
+            {"save-duration", EXPLORE_SMALL, 1},
+            {"manifest-first", EXPLORE_SMALL, 1}};
 
 static struct explore explore;
 static struct explore_scenario scenario;

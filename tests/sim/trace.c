@@ -164,6 +164,20 @@ static void print_travel(const struct explore_travel *travel, FILE *file)
             travel->may_follow ? "; it follows" : "");
 }
 
+static void print_save(const struct explore_save *save, FILE *file)
+{
+    if (!save->is_made)
+        return;
+    fprintf(file, "  saved");
+    if (save->death > 0)
+        fprintf(file, ", again until %s at call %d",
+                save->loses_power ? "the power goes" : "a kill", save->death);
+    fprintf(file, "; loaded by %d ranks (node: workers)", save->ranks);
+    for (int r = 0; r < save->ranks; r++)
+        fprintf(file, " %d:%d", save->nodes[r], save->workers[r]);
+    fputc('\n', file);
+}
+
 void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
 {
     fprintf(file, "profile %s, seed %llu: %d ranks (node: workers)",
@@ -187,6 +201,7 @@ void explore_print_scenario(const struct explore_scenario *scenario, FILE *file)
     for (int i = 0; i < scenario->iterations; i++) {
         fprintf(file, "  iteration %d: ", i);
         print_iteration(&scenario->iteration[i], file);
+        print_save(&scenario->save[i], file);
     }
 }
 

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between two iterations a job saves, as ek_save() does, and other ranks load,
+ * as ek_load() does: what an engine holds goes through the files of src/save.
+ * Some saves are cut in their middle; then the one before is loaded, or the
+ * new one, whole.
+ */
+#include "disk.h"
+#include "explore.h"
+
+#include "printed/printed.h"
+#include "save/save.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How a task is held. */
+enum hold {
+    HOLD_SEED,
+    HOLD_DONE,
+    HOLD_WAITS,
+    HOLD_PINNED,
+    HOLD_PINNED_DONE,
+    HOLD_DEPARTS
+};
+
+typedef void visit_fn(struct explore *explore, struct eki_slot *slot,
+                      enum hold hold, int worker);
+
+static void visit_between(struct explore *explore, unsigned char *at,
+                          const unsigned char *end, enum hold hold, int worker,
+                          visit_fn *visit)
+{
+    size_t bytes = explore->sim->ranks[0].engine->slot_bytes;
+    for (; at != end; at += bytes)
+        visit(explore, (struct eki_slot *)at, hold, worker);
+}
+
+/* Visit all that a rank holds; what nobody holds is for its first worker. */
+static void visit_rank(struct explore *explore, const struct eki_sim_rank *rank,
+                       visit_fn *visit)
+{
+    const struct eki_engine *engine = rank->engine;
+    const struct eki_local *local = &engine->pinned.local;
+    const struct eki_moves *moves = &engine->moves;
+    int first = engine->workers[0]->id;
+    visit_between(explore, local->seed_base, local->seed_end, HOLD_PINNED,
+                  first, visit);
+    visit_between(explore, local->log, local->log_end, HOLD_PINNED_DONE, first,
+                  visit);
+    if (moves->count > 0)
+        visit_between(explore, moves->slots,
+                      moves->slots + moves->count * (int64_t)engine->slot_bytes,
+                      HOLD_DEPARTS, first, visit);
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        local = &engine->workers[w]->local;
+        visit_between(explore, local->seed_base, local->seed_end, HOLD_SEED,
+                      first + w, visit);
+        visit_between(explore, local->log, local->log_end, HOLD_DONE, first + w,
+                      visit);
+        visit_between(explore, local->stack_bottom, local->stack_top,
+                      HOLD_WAITS, first + w, visit);
+    }
+}
+
+static void visit_all(struct explore *explore, visit_fn *visit)
+{
+    explore->visited = 0;
+    for (int r = 0; r < explore->scenario->ranks; r++)
+        visit_rank(explore, &explore->sim->ranks[r], visit);
+}
+
+/* What a save must not forget. */
+static void note_slot(struct explore *explore, struct eki_slot *slot,
+                      enum hold hold, int worker)
+{
+    int64_t key = ledger_key(slot);
+    struct task_saved saved = {.id = slot->id,
+                               .bin = slot->bin,
+                               .deviation = slot->deviation,
+                               .flags = slot->flags,
+                               .hold = (uint8_t)hold,
+                               .worker = worker,
+                               .place = explore->visited++,
+                               .is_there = true};
+    explore_seen.saved_parts += hold == HOLD_DONE || hold == HOLD_WAITS;
+    for (int64_t i = 0; i < eki_slot_tasks(slot); i++)
+        ledger_find(&explore->ledger, key + i)->saved = saved;
+}
+
+/* A task is there once, as it was, on the same ranks where it was. */
+static void compare_slot(struct explore *explore, struct eki_slot *slot,
+                         enum hold hold, int worker)
+{
+    int64_t key = ledger_key(slot);
+    bool is_same = !explore->deals;
+    int place = explore->visited++;
+    for (int64_t i = 0; i < eki_slot_tasks(slot); i++) {
+        struct task_saved *saved =
+            &ledger_find(&explore->ledger, key + i)->saved;
+        bool was_seed = saved->hold == HOLD_DEPARTS && hold == HOLD_SEED;
+        if (!saved->is_there)
+            ledger_fail(&explore->ledger,
+                        "task %lld is loaded, but was not "
+                        "saved, or is loaded twice",
+                        (long long)(key + i));
+        else if (saved->id != slot->id || saved->bin != slot->bin ||
+                 saved->deviation != slot->deviation ||
+                 saved->flags != slot->flags)
+            ledger_fail(&explore->ledger,
+                        "task %lld is loaded with id %llx, duration %d, %d, "
+                        "flags %x; expected %llx, %d, %d, %x",
+                        (long long)(key + i), (unsigned long long)slot->id,
+                        slot->bin, slot->deviation, slot->flags,
+                        (unsigned long long)saved->id, saved->bin,
+                        saved->deviation, saved->flags);
+        else if ((saved->hold != hold && (is_same || !was_seed)) ||
+                 (is_same &&
+                  (saved->worker != worker || saved->place != place)))
+            ledger_fail(&explore->ledger,
+                        "task %lld is loaded for worker %d, place %d, kind %d; "
+                        "expected %d, %d, %d",
+                        (long long)(key + i), worker, place, (int)hold,
+                        saved->worker, saved->place, saved->hold);
+        saved->is_there = false;
+    }
+    if (!(slot->flags & EKI_SLOT_RANGE))
+        ledger_compare(&explore->ledger, slot);
+}
+
+/* Whoever holds a task is its home. */
+static void number_slot(struct explore *explore, struct eki_slot *slot,
+                        enum hold hold, int worker)
+{
+    const struct eki_topology *topology = explore->sim->topology;
+    int rank = eki_topology_rank(topology, worker);
+    struct explore_member *member = &explore->members[rank];
+    int64_t key = ledger_key(slot);
+    (void)hold;
+    slot->id = eki_id(worker, member->next_id);
+    member->next_id += (uint64_t)eki_slot_tasks(slot);
+    for (int64_t i = 0; i < eki_slot_tasks(slot); i++)
+        ledger_find(&explore->ledger, key + i)->id = slot->id + (uint64_t)i;
+}
+
+static ek_status write_rank(struct explore *explore, struct eki_save_out *out,
+                            const struct eki_sim_rank *rank)
+{
+    int workers = rank->topology.workers_here;
+    struct eki_save_numbers *numbers =
+        calloc(1, sizeof *numbers + (size_t)workers * sizeof *numbers->workers);
+    numbers->home = explore->members[rank->number].next_id;
+    for (int w = 0; w < workers; w++)
+        numbers->workers[w].spawned = rank->engine->workers[w]->local.next_id;
+    ek_status status = eki_save_numbers(out, numbers, workers);
+    free(numbers);
+    EKI_TRY(status);
+    EKI_TRY(eki_save_held(out, rank->engine));
+    return eki_save_finish(out, &out->sums);
+}
+
+static ek_status write_manifest(struct eki_save_out *out,
+                                const struct eki_save_sums *sums)
+{
+    for (int f = 0; f < EXPLORE_FUNCTIONS; f++)
+        EKI_TRY(eki_save_function(out, f, "task", 0));
+    return eki_save_finish(out, sums);
+}
+
+/* Write the file of a part; sums of a rank are added to SUMS. */
+static ek_status write_part(struct explore *explore, int64_t number, int part,
+                            struct eki_save_head *head,
+                            struct eki_save_sums *sums)
+{
+    char name[EKI_SAVE_NAME + sizeof EKI_SAVE_NEW];
+    bool is_manifest = part == EKI_SAVE_MANIFEST;
+    struct eki_save_out out;
+    head->part = part;
+    head->workers_here = is_manifest ? 0 : explore->scenario->workers[part];
+    eki_save_name(name, disk_folder(), number, part);
+    if (is_manifest)
+        strcat(name, EKI_SAVE_NEW);
+    ek_status status = eki_save_create(&out, name, head);
+    if (status == EK_OK)
+        status = is_manifest
+                     ? write_manifest(&out, sums)
+                     : write_rank(explore, &out, &explore->sim->ranks[part]);
+    if (!is_manifest) {
+        sums->tasks += out.sums.tasks;
+        sums->ids += out.sums.ids;
+    }
+    eki_save_abandon(&out);
+    return status;
+}
+
+/* As ek_save() does it. */
+static ek_status write_save(struct explore *explore, int64_t *number)
+{
+    const struct explore_scenario *scenario = explore->scenario;
+    const char *folder = disk_folder();
+    struct eki_save_sums sums = {0, 0};
+    EKI_TRY(eki_save_newest(folder, number));
+    ++*number;
+    eki_save_remove(folder, *number, INT64_MAX);
+    struct eki_save_head head = {
+        .save = eki_splitmix(scenario->seed ^ (uint64_t)*number << 40),
+        .iteration = explore->last,
+        .ranks = scenario->ranks,
+        .workers = explore->sim->topology->workers,
+        .last = EK_RESTORE_RETAIN,
+        .is_retained = explore->is_retained};
+    ek_status status = EK_OK;
+    for (int r = 0; status == EK_OK && r < scenario->ranks; r++)
+        status = write_part(explore, *number, r, &head, &sums);
+    if (status == EK_OK)
+        status = write_part(explore, *number, EKI_SAVE_MANIFEST, &head, &sums);
+    if (status == EK_OK)
+        status = eki_save_place(folder, *number);
+    if (status == EK_OK)
+        eki_save_remove(folder, 0, *number - 2);
+    else
+        eki_save_remove(folder, *number, *number);
+    return status;
+}
+
+/* A save, and a second one that is cut where the scenario says. */
+static void save(struct explore *explore, const struct explore_save *plan)
+{
+    struct eki_random random;
+    int64_t number, newest;
+    visit_all(explore, note_slot);
+    /* A schedule begins without any. */
+    if (explore->first == 0)
+        disk_empty_folder();
+    disk_begin(0);
+    if (write_save(explore, &number) != EK_OK)
+        ledger_fail(&explore->ledger, "cannot save: %s", ek_error_message());
+    explore_seen.saves++;
+    if (plan->death == 0)
+        return;
+    eki_random_seed(&random, explore->scenario->seed,
+                    (uint64_t)(1000 + explore->last));
+    disk_begin(plan->death);
+    bool is_placed = write_save(explore, &number) == EK_OK;
+    eki_error_take();
+    explore_seen.cut += disk_has_died();
+    explore_seen.power += disk_has_died() && plan->loses_power;
+    if (disk_has_died())
+        disk_end(number, plan->loses_power, &random);
+    disk_begin(0);
+    if (eki_save_newest(disk_folder(), &newest) != EK_OK ||
+        newest < number - 1 || (is_placed && newest != number))
+        ledger_fail(&explore->ledger, "save %lld is gone, the newest is %lld",
+                    (long long)number - !is_placed, (long long)newest);
+    explore_seen.old_saves += newest < number;
+}
+
+/* Put the tasks of a file where they were, or in turn. */
+static ek_status load_tasks(struct explore *explore, struct eki_save_in *in,
+                            struct eki_sim_rank *rank)
+{
+    struct eki_save_task task;
+    int next = 0;
+    for (bool found = true; found;) {
+        EKI_TRY(eki_save_next(in, &task, &found));
+        if (!found)
+            break;
+        if (!explore->deals && task.here < in->head.workers_here)
+            next = task.here;
+        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task, next));
+        next = (next + 1) % rank->topology.workers_here;
+    }
+    return EK_OK;
+}
+
+static ek_status load_part(struct explore *explore, int64_t number, int part,
+                           const struct eki_save_manifest *manifest,
+                           struct eki_save_sums *sums)
+{
+    struct eki_sim_rank *rank =
+        &explore->sim->ranks[part % explore->scenario->ranks];
+    char name[EKI_SAVE_NAME];
+    struct eki_save_in in;
+    struct eki_save_numbers *numbers;
+    eki_save_name(name, disk_folder(), number, part);
+    EKI_TRY(eki_save_open(&in, name, part, manifest, &numbers));
+    for (int w = 0; !explore->deals && w < rank->topology.workers_here; w++) {
+        struct ek_worker *worker = rank->engine->workers[w];
+        worker->local.next_id = worker->first_id = numbers->workers[w].spawned;
+        explore->members[rank->number].next_id = numbers->home;
+    }
+    eki_free(numbers);
+    ek_status status = load_tasks(explore, &in, rank);
+    sums->tasks += in.sums.tasks;
+    sums->ids += in.sums.ids;
+    eki_save_close(&in);
+    return status;
+}
+
+/* As ek_load() does it. */
+static ek_status load(struct explore *explore)
+{
+    struct eki_save_manifest manifest;
+    struct eki_save_sums sums = {0, 0};
+    char name[EKI_SAVE_NAME];
+    int64_t number;
+    EKI_TRY(eki_save_newest(disk_folder(), &number));
+    eki_save_name(name, disk_folder(), number, EKI_SAVE_MANIFEST);
+    EKI_TRY(eki_save_read_manifest(name, &manifest));
+    ek_status status = EK_OK;
+    for (int part = 0; status == EK_OK && part < manifest.head.ranks; part++)
+        status = load_part(explore, number, part, &manifest, &sums);
+    if (status == EK_OK &&
+        (sums.tasks != manifest.sums.tasks || sums.ids != manifest.sums.ids ||
+         manifest.head.iteration != explore->first))
+        status = eki_error(EK_ERR_FILE, "sums or iteration differ");
+    explore->is_retained = manifest.head.is_retained;
+    eki_save_free_manifest(&manifest);
+    return status;
+}
+
+static void check_lost(struct explore *explore)
+{
+    struct ledger *ledger = &explore->ledger;
+    for (int64_t key = 0; key < ledger->count; key++) {
+        if (ledger->tasks[key].saved.is_there)
+            ledger_fail(ledger, "task %lld was saved, but is not loaded",
+                        (long long)key);
+    }
+}
+
+/* The job that goes on has the ranks of PLAN. */
+static void change_ranks(struct explore *explore,
+                         const struct explore_save *plan)
+{
+    struct explore_scenario *now = &explore->now;
+    bool is_same = plan->ranks == now->ranks;
+    for (int r = 0; is_same && r < now->ranks; r++)
+        is_same = plan->workers[r] == now->workers[r];
+    explore->deals = !is_same;
+    now->ranks = plan->ranks;
+    memcpy(now->workers, plan->workers, sizeof now->workers);
+    memcpy(now->nodes, plan->nodes, sizeof now->nodes);
+    if (explore_count_nodes(now) == 1)
+        now->late_bytes = 0;
+    for (int i = 0; i < now->iterations; i++)
+        now->iteration[i].fault_rank %= now->ranks;
+}
+
+/* Ranks that deal what they have loaded do so in an iteration that only
+ * restores. */
+static void begin_deal(struct explore *explore)
+{
+    const struct eki_sim *sim = explore->sim;
+    enum {
+        GROUPED = 12 /* workers: of the real ones 1,024 */
+    };
+    int workers = sim->topology->workers;
+    explore->deal = (struct eki_sim_iteration){
+        .order = EKI_ORDER_LONGEST,
+        .is_balanced = true,
+        .balance =
+            eki_balance_wish_of(workers > GROUPED ? EK_RESTORE_HIERARCHICAL
+                                                  : EK_RESTORE_CENTRALIZED,
+                                workers, &eki_option_defaults)};
+    visit_all(explore, number_slot);
+    for (int r = 0; r < explore->scenario->ranks; r++) {
+        sim->ranks[r].engine->moves.arrived = 0;
+        sim->ranks[r].iteration = explore->first - 1;
+        sim->ranks[r].state = EKI_SIM_RAN;
+    }
+    explore_seen.dealt++;
+}
+
+void explore_dealt(struct explore *explore, const struct eki_sim_rank *rank)
+{
+    visit_rank(explore, rank, number_slot);
+    rank->engine->moves.arrived = 0;
+}
+
+bool explore_save_and_load(struct explore *explore)
+{
+    const struct explore_save *plan =
+        &explore->scenario->save[explore->last - 1];
+    const struct eki_sim_iteration *last =
+        &explore->scenario->iteration[explore->last - 1].plan;
+    explore->is_retained =
+        last->order != EKI_ORDER_ORIGINAL &&
+        (!last->is_balanced ||
+         eki_rebalance_report(explore->sim->ranks[0].engine)->moved == 0);
+    save(explore, plan);
+    if (explore->ledger.failure[0] != '\0')
+        return false;
+    change_ranks(explore, plan);
+    if (!explore_open(explore, explore->last))
+        return false;
+    for (int r = 0; r < explore->scenario->ranks; r++)
+        explore->sim->ranks[r].iteration = explore->first;
+    if (load(explore) != EK_OK)
+        ledger_fail(&explore->ledger, "cannot load: %s", ek_error_message());
+    visit_all(explore, compare_slot);
+    check_lost(explore);
+    if (explore->deals)
+        begin_deal(explore);
+    explore_check_all(explore);
+    return explore->ledger.failure[0] == '\0';
+}
