@@ -52,6 +52,11 @@ ek_status eki_saving_read_learned(const char *name,
                                   const struct eki_save_manifest *manifest,
                                   struct eki_learned *learned);
 
+/* Whoever has got a task is its home; if DATA_STAYS, not of one with data. */
+void eki_saving_number(struct eki_engine *engine, struct eki_dealer *dealer,
+                       bool data_stays);
+/* What was spawned, and was dealt out among the seeds, waits; EK_ERR_NOMEM. */
+ek_status eki_saving_wait_again(struct eki_engine *engine);
 /* Deal out evenly what was read.  Data stays where its tasks were read, or, if
  * not DATA_STAYS, is with whoever gets a task; collective. */
 ek_status eki_saving_deal(ek_collection *tasks, bool data_stays);

@@ -397,6 +397,7 @@ struct explore {
     /* Iterations between two saves; FIRST - 1 deals what was loaded, if so. */
     int first, last;
     bool deals, is_retained;
+    bool stands; /* what waits is among the seeds, to be dealt */
     struct eki_sim_iteration deal;
     int visited; /* slots that a save or a load has seen */
     struct eki_random random;

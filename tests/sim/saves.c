@@ -8,8 +8,8 @@
 #include "disk.h"
 #include "explore.h"
 
+#include "collection/saving.h"
 #include "printed/printed.h"
-#include "save/save.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,59 +88,90 @@ static void note_slot(struct explore *explore, struct eki_slot *slot,
         ledger_find(&explore->ledger, key + i)->saved = saved;
 }
 
-/* A task is there once, as it was, on the same ranks where it was. */
+/* Whether a task that was held as BEFORE may be held as NOW: it departs to
+ * nobody else, and what waits stands among the seeds until it is dealt. */
+static bool is_held_right(const struct explore *explore, enum hold before,
+                          enum hold now, bool stands)
+{
+    if (explore->deals && now == HOLD_SEED)
+        return stands ? before == HOLD_WAITS
+                      : before == HOLD_SEED || before == HOLD_DEPARTS;
+    return before == now;
+}
+
+/* A task is as it was. */
+static void compare_task(struct explore *explore, int64_t key,
+                         const struct eki_slot *slot, enum hold hold)
+{
+    const struct task_saved *saved = &ledger_find(&explore->ledger, key)->saved;
+    bool stands =
+        hold == HOLD_SEED && saved->hold == HOLD_WAITS && explore->stands;
+    int flags = slot->flags & (stands ? ~EKI_SLOT_STANDS : ~0);
+    if (saved->bin != slot->bin || saved->deviation != slot->deviation ||
+        saved->flags != flags ||
+        !is_held_right(explore, saved->hold, hold, stands))
+        ledger_fail(&explore->ledger,
+                    "task %lld is loaded with duration %d, %d, flags %#x, kind "
+                    "%d; expected %d, %d, %#x, %d",
+                    (long long)key, slot->bin, slot->deviation, flags,
+                    (int)hold, saved->bin, saved->deviation, saved->flags,
+                    saved->hold);
+}
+
+/* It is there once, by its id, on the same ranks where it was. */
 static void compare_slot(struct explore *explore, struct eki_slot *slot,
                          enum hold hold, int worker)
 {
-    int64_t key = ledger_key(slot);
-    bool is_same = !explore->deals;
+    struct ledger *ledger = &explore->ledger;
+    int64_t first = ledger_key(slot), n = eki_slot_tasks(slot);
     int place = explore->visited++;
-    for (int64_t i = 0; i < eki_slot_tasks(slot); i++) {
-        struct task_saved *saved =
-            &ledger_find(&explore->ledger, key + i)->saved;
-        bool was_seed = saved->hold == HOLD_DEPARTS && hold == HOLD_SEED;
-        if (!saved->is_there)
-            ledger_fail(&explore->ledger,
-                        "task %lld is loaded, but was not "
-                        "saved, or is loaded twice",
-                        (long long)(key + i));
-        else if (saved->id != slot->id || saved->bin != slot->bin ||
-                 saved->deviation != slot->deviation ||
-                 saved->flags != slot->flags)
-            ledger_fail(&explore->ledger,
-                        "task %lld is loaded with id %llx, duration %d, %d, "
-                        "flags %x; expected %llx, %d, %d, %x",
-                        (long long)(key + i), (unsigned long long)slot->id,
-                        slot->bin, slot->deviation, slot->flags,
-                        (unsigned long long)saved->id, saved->bin,
-                        saved->deviation, saved->flags);
-        else if ((saved->hold != hold && (is_same || !was_seed)) ||
-                 (is_same &&
-                  (saved->worker != worker || saved->place != place)))
-            ledger_fail(&explore->ledger,
-                        "task %lld is loaded for worker %d, place %d, kind %d; "
-                        "expected %d, %d, %d",
-                        (long long)(key + i), worker, place, (int)hold,
-                        saved->worker, saved->place, saved->hold);
+    for (int64_t key = first; key < first + n; key++) {
+        struct task_saved *saved = &ledger_find(ledger, key)->saved;
+        if (!saved->is_there || saved->id != slot->id)
+            ledger_fail(ledger,
+                        "task %lld is loaded twice, or was not saved, with id "
+                        "%llx; expected %llx",
+                        (long long)key, (unsigned long long)slot->id,
+                        (unsigned long long)saved->id);
+        if (!explore->deals &&
+            (saved->worker != worker || saved->place != place))
+            ledger_fail(ledger,
+                        "task %lld is loaded for worker %d, place %d; expected "
+                        "%d, %d",
+                        (long long)key, worker, place, saved->worker,
+                        saved->place);
         saved->is_there = false;
+        compare_task(explore, key, slot, hold);
     }
     if (!(slot->flags & EKI_SLOT_RANGE))
-        ledger_compare(&explore->ledger, slot);
+        ledger_compare(ledger, slot);
 }
 
-/* Whoever holds a task is its home. */
-static void number_slot(struct explore *explore, struct eki_slot *slot,
+/* Its id is another one now. */
+static void rename_slot(struct explore *explore, struct eki_slot *slot,
                         enum hold hold, int worker)
 {
+    int64_t first = ledger_key(slot), n = eki_slot_tasks(slot);
     const struct eki_topology *topology = explore->sim->topology;
-    int rank = eki_topology_rank(topology, worker);
-    struct explore_member *member = &explore->members[rank];
-    int64_t key = ledger_key(slot);
-    (void)hold;
-    slot->id = eki_id(worker, member->next_id);
-    member->next_id += (uint64_t)eki_slot_tasks(slot);
-    for (int64_t i = 0; i < eki_slot_tasks(slot); i++)
-        ledger_find(&explore->ledger, key + i)->id = slot->id + (uint64_t)i;
+    if (eki_topology_rank(topology, eki_id_home(slot->id)) !=
+        eki_topology_rank(topology, worker))
+        ledger_fail(&explore->ledger, "task %lld of worker %d gets id %llx",
+                    (long long)first, worker, (unsigned long long)slot->id);
+    for (int64_t i = 0; i < n; i++) {
+        ledger_find(&explore->ledger, first + i)->id = slot->id + (uint64_t)i;
+        compare_task(explore, first + i, slot, hold);
+    }
+}
+
+static void number_rank(struct explore *explore,
+                        const struct eki_sim_rank *rank)
+{
+    struct explore_member *member = &explore->members[rank->number];
+    struct eki_dealer dealer = {.next_id = member->next_id,
+                                .last_id = EKI_OTHER_NUMBERS};
+    eki_saving_number(rank->engine, &dealer, false);
+    member->next_id = dealer.next_id;
+    visit_rank(explore, rank, rename_slot);
 }
 
 static ek_status write_rank(struct explore *explore, struct eki_save_out *out,
@@ -267,7 +298,8 @@ static ek_status load_tasks(struct explore *explore, struct eki_save_in *in,
             break;
         if (!explore->deals && task.here < in->head.workers_here)
             next = task.here;
-        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task, next));
+        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task, next,
+                              explore->deals));
         next = (next + 1) % rank->topology.workers_here;
     }
     return EK_OK;
@@ -363,9 +395,8 @@ static void begin_deal(struct explore *explore)
             eki_balance_wish_of(workers > GROUPED ? EK_RESTORE_HIERARCHICAL
                                                   : EK_RESTORE_CENTRALIZED,
                                 workers, &eki_option_defaults)};
-    visit_all(explore, number_slot);
     for (int r = 0; r < explore->scenario->ranks; r++) {
-        sim->ranks[r].engine->moves.arrived = 0;
+        number_rank(explore, &sim->ranks[r]);
         sim->ranks[r].iteration = explore->first - 1;
         sim->ranks[r].state = EKI_SIM_RAN;
     }
@@ -374,8 +405,10 @@ static void begin_deal(struct explore *explore)
 
 void explore_dealt(struct explore *explore, const struct eki_sim_rank *rank)
 {
-    visit_rank(explore, rank, number_slot);
-    rank->engine->moves.arrived = 0;
+    explore->stands = false;
+    if (eki_saving_wait_again(rank->engine) != EK_OK)
+        ledger_fail(&explore->ledger, "cannot deal: %s", ek_error_message());
+    number_rank(explore, rank);
 }
 
 bool explore_save_and_load(struct explore *explore)
@@ -396,6 +429,7 @@ bool explore_save_and_load(struct explore *explore)
         return false;
     for (int r = 0; r < explore->scenario->ranks; r++)
         explore->sim->ranks[r].iteration = explore->first;
+    explore->stands = explore->deals;
     if (load(explore) != EK_OK)
         ledger_fail(&explore->ledger, "cannot load: %s", ek_error_message());
     visit_all(explore, compare_slot);
