@@ -144,7 +144,7 @@ EKI_INLINE void fill_slot(const struct eki_piece *piece, struct eki_slot *slot,
 {
     eki_slot_head(slot, piece->function, sizeof index, EKI_SLOT_SEED | flags,
                   piece->id + (uint64_t)index);
-    if (!(flags & EKI_SLOT_SKIPPED)) {
+    if (flags != EKI_SLOT_SKIPPED) { /* a cost that was set counts */
         slot->bin = bin;
         slot->deviation = 0;
     }

@@ -102,6 +102,27 @@ static void tasks_set_their_cost(void)
     ek_destroy(&tasks);
 }
 
+/* An index that skips says what it costs, too. */
+static int skipping_index(ek_worker *worker, const void *payload, size_t bytes,
+                          void *context)
+{
+    (void)bytes, (void)context;
+    ek_set_cost(worker, cost_of(number_of(payload)));
+    ek_skip(worker);
+    return 0;
+}
+
+static void skipping_indices_set_their_cost(void)
+{
+    ek_function function;
+    ek_collection *tasks = make(skipping_index, &function);
+    CHECK_OK(ek_add_range(tasks, function, 0, TASKS));
+    JOB_OK(ek_process(tasks, NULL));
+    restore(tasks, EK_RESTORE_RETAIN);
+    check_costs(tasks, 1, 1);
+    ek_destroy(&tasks);
+}
+
 static bool stops;
 
 static int stop_task(ek_worker *worker, const void *payload, size_t bytes,
@@ -281,6 +302,7 @@ int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
     JOB_RUN(tasks_set_their_cost);
+    JOB_RUN(skipping_indices_set_their_cost);
     JOB_RUN(stopping_keeps_the_rest);
     JOB_RUN(failing_tasks_stop_or_go_on);
     JOB_RUN(failures_are_told_alike);
