@@ -83,7 +83,12 @@ static ek_status add_task(struct load *load, const struct eki_save_in *in,
     mine.head.function = (uint16_t)load->functions[task->head.function];
     if (!load->is_same)
         mine.home = -1;
-    EKI_TRY(eki_saving_keep_home(load->saving.tasks, &mine));
+    if (!eki_saving_keep_home(engine, &mine))
+        return eki_error(EK_ERR_ARG,
+                         "ek_load: data of '%s' in '%s' has followed its "
+                         "tasks; allowed: data=follow, as in the save",
+                         engine->functions[mine.head.function].name,
+                         load->saving.tasks->settings.name);
     return eki_save_hold(engine, &in->head, &mine, here, !load->is_same);
 }
 

@@ -171,7 +171,7 @@ static ek_status write_seeds(const ek_collection *tasks,
 {
     EKI_TRY(write_next_numbers(tasks, out));
     out->home_of = eki_saving_home;
-    out->context = tasks;
+    out->context = tasks->engine;
     EKI_TRY(eki_save_held(out, tasks->engine));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
     EKI_TRY(eki_saving_write_tiles(tasks, out));

@@ -29,12 +29,12 @@ ek_status eki_saving_write(struct eki_saving *saving, ek_status status);
 /* Whether CALL comes between iterations, and saves can hold what there is. */
 ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
-/* What out.home_of is of a save; CONTEXT is the collection. */
+/* What out.home_of is of a save; CONTEXT is the engine. */
 int eki_saving_home(const void *context, const struct eki_slot *slot);
-/* The home of a task that is loaded where it was, if its id does not tell it.
- */
-ek_status eki_saving_keep_home(const ek_collection *tasks,
-                               struct eki_save_task *task);
+/* The home of a task that is loaded where it was, if its id does not tell it;
+ * false: ENGINE has no homes but those. */
+bool eki_saving_keep_home(const struct eki_engine *engine,
+                          struct eki_save_task *task);
 /* Which rank has the data of a task, as the program says. */
 ek_status eki_saving_ask_owner(const ek_collection *tasks, const ek_task *task,
                                int *rank);

@@ -10,26 +10,19 @@
 
 int eki_saving_home(const void *context, const struct eki_slot *slot)
 {
-    const ek_collection *tasks = context;
-    return eki_collection_data_of(tasks, slot->function)
-               ? eki_engine_home(tasks->engine, slot)
+    const struct eki_engine *engine = context;
+    return eki_data_ops_of(engine, slot->function)
+               ? eki_engine_home(engine, slot)
                : -1;
 }
 
-ek_status eki_saving_keep_home(const ek_collection *tasks,
-                               struct eki_save_task *task)
+bool eki_saving_keep_home(const struct eki_engine *engine,
+                          struct eki_save_task *task)
 {
-    const struct eki_engine *engine = tasks->engine;
-    if (!eki_collection_data_of(tasks, task->head.function) ||
+    if (!eki_data_ops_of(engine, task->head.function) ||
         eki_engine_home(engine, &task->head) == task->home)
         task->home = -1;
-    if (task->home >= 0 && !engine->setup.has_homes)
-        return eki_error(EK_ERR_ARG,
-                         "ek_load: data of '%s' in '%s' has followed its "
-                         "tasks; allowed: data=follow, as in the save",
-                         engine->functions[task->head.function].name,
-                         tasks->settings.name);
-    return EK_OK;
+    return task->home < 0 || engine->setup.has_homes;
 }
 
 ek_status eki_saving_ask_owner(const ek_collection *tasks, const ek_task *task,
