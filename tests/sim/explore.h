@@ -243,7 +243,7 @@ struct task_saved {
     uint16_t bin;
     uint8_t deviation, flags, hold;
     bool is_there; /* and was not loaded yet */
-    int32_t worker, place;
+    int32_t worker, place, home, departs_to;
 };
 
 struct task {
@@ -396,10 +396,12 @@ struct explore {
     struct explore_scenario now; /* as drawn, but for ranks after a load */
     /* Iterations between two saves; FIRST - 1 deals what was loaded, if so. */
     int first, last;
-    bool deals, is_retained;
-    bool stands; /* what waits is among the seeds, to be dealt */
+    bool deals, is_retained, data_stays;
+    int dealing, away_count; /* ranks that deal; functions with data */
+    bool stands;             /* what waits is among the seeds, to be dealt */
     struct eki_sim_iteration deal;
-    int visited; /* slots that a save or a load has seen */
+    int visited;    /* slots that a save or a load has seen */
+    int departs_to; /* the rank to which the one that it sees departs, or -1 */
     struct eki_random random;
     struct eki_machine machine;
     struct eki_sim_setup setup;

@@ -48,10 +48,12 @@ static void visit_rank(struct explore *explore, const struct eki_sim_rank *rank,
                   first, visit);
     visit_between(explore, local->log, local->log_end, HOLD_PINNED_DONE, first,
                   visit);
-    if (moves->count > 0)
-        visit_between(explore, moves->slots,
-                      moves->slots + moves->count * (int64_t)engine->slot_bytes,
-                      HOLD_DEPARTS, first, visit);
+    for (int64_t i = 0; i < moves->count; i++) {
+        explore->departs_to = moves->ranks[i];
+        visit(explore, eki_slot_at(moves->slots, i, engine->slot_bytes),
+              HOLD_DEPARTS, first);
+    }
+    explore->departs_to = -1;
     for (int w = 0; w < rank->topology.workers_here; w++) {
         local = &engine->workers[w]->local;
         visit_between(explore, local->seed_base, local->seed_end, HOLD_SEED,
@@ -70,19 +72,28 @@ static void visit_all(struct explore *explore, visit_fn *visit)
         visit_rank(explore, &explore->sim->ranks[r], visit);
 }
 
+static const struct eki_engine *engine_of(const struct explore *explore,
+                                          int worker)
+{
+    return explore->sim->workers[worker].engine;
+}
+
 /* What a save must not forget. */
 static void note_slot(struct explore *explore, struct eki_slot *slot,
                       enum hold hold, int worker)
 {
     int64_t key = ledger_key(slot);
-    struct task_saved saved = {.id = slot->id,
-                               .bin = slot->bin,
-                               .deviation = slot->deviation,
-                               .flags = slot->flags,
-                               .hold = (uint8_t)hold,
-                               .worker = worker,
-                               .place = explore->visited++,
-                               .is_there = true};
+    struct task_saved saved = {
+        .id = slot->id,
+        .bin = slot->bin,
+        .deviation = slot->deviation,
+        .flags = slot->flags,
+        .hold = (uint8_t)hold,
+        .worker = worker,
+        .departs_to = explore->departs_to,
+        .place = explore->visited++,
+        .home = eki_saving_home(engine_of(explore, worker), slot),
+        .is_there = true};
     explore_seen.saved_parts += hold == HOLD_DONE || hold == HOLD_WAITS;
     for (int64_t i = 0; i < eki_slot_tasks(slot); i++)
         ledger_find(&explore->ledger, key + i)->saved = saved;
@@ -107,8 +118,10 @@ static void compare_task(struct explore *explore, int64_t key,
     bool stands =
         hold == HOLD_SEED && saved->hold == HOLD_WAITS && explore->stands;
     int flags = slot->flags & (stands ? ~EKI_SLOT_STANDS : ~0);
+    flags &= ~EKI_SLOT_ADOPTED;
     if (saved->bin != slot->bin || saved->deviation != slot->deviation ||
-        saved->flags != flags ||
+        (saved->flags & ~EKI_SLOT_ADOPTED) != flags ||
+        (hold == HOLD_DEPARTS && saved->departs_to != explore->departs_to) ||
         !is_held_right(explore, saved->hold, hold, stands))
         ledger_fail(&explore->ledger,
                     "task %lld is loaded with duration %d, %d, flags %#x, kind "
@@ -147,29 +160,37 @@ static void compare_slot(struct explore *explore, struct eki_slot *slot,
         ledger_compare(ledger, slot);
 }
 
-/* Its id is another one now. */
+/* Its id is another one now, and its home whoever holds it, or, if there are as
+ * many ranks, the one that it was. */
 static void rename_slot(struct explore *explore, struct eki_slot *slot,
                         enum hold hold, int worker)
 {
     int64_t first = ledger_key(slot), n = eki_slot_tasks(slot);
-    const struct eki_topology *topology = explore->sim->topology;
-    if (eki_topology_rank(topology, eki_id_home(slot->id)) !=
-        eki_topology_rank(topology, worker))
-        ledger_fail(&explore->ledger, "task %lld of worker %d gets id %llx",
-                    (long long)first, worker, (unsigned long long)slot->id);
-    for (int64_t i = 0; i < n; i++) {
-        ledger_find(&explore->ledger, first + i)->id = slot->id + (uint64_t)i;
-        compare_task(explore, first + i, slot, hold);
+    const struct eki_engine *engine = engine_of(explore, worker);
+    bool has_data = eki_saving_home(engine, slot) >= 0;
+    int home = engine->topology->rank;
+    for (int64_t key = first; key < first + n; key++) {
+        struct task *task = ledger_find(&explore->ledger, key);
+        if (explore->data_stays && has_data)
+            home = task->saved.home;
+        else
+            task->data.home = -1;
+        task->id = slot->id + (uint64_t)(key - first);
+        compare_task(explore, key, slot, hold);
     }
+    if (eki_engine_home(engine, slot) != home)
+        ledger_fail(&explore->ledger,
+                    "the home of task %lld is rank %d; expected %d",
+                    (long long)first, eki_engine_home(engine, slot), home);
 }
 
 static void number_rank(struct explore *explore,
-                        const struct eki_sim_rank *rank)
+                        const struct eki_sim_rank *rank, bool data_stays)
 {
     struct explore_member *member = &explore->members[rank->number];
     struct eki_dealer dealer = {.next_id = member->next_id,
                                 .last_id = EKI_OTHER_NUMBERS};
-    eki_saving_number(rank->engine, &dealer, false);
+    eki_saving_number(rank->engine, &dealer, data_stays);
     member->next_id = dealer.next_id;
     visit_rank(explore, rank, rename_slot);
 }
@@ -186,6 +207,8 @@ static ek_status write_rank(struct explore *explore, struct eki_save_out *out,
     ek_status status = eki_save_numbers(out, numbers, workers);
     free(numbers);
     EKI_TRY(status);
+    out->home_of = eki_saving_home;
+    out->context = rank->engine;
     EKI_TRY(eki_save_held(out, rank->engine));
     return eki_save_finish(out, &out->sums);
 }
@@ -286,21 +309,38 @@ static void save(struct explore *explore, const struct explore_save *plan)
     explore_seen.old_saves += newest < number;
 }
 
+/* Which rank takes a task of a file: whose data is somewhere, takes it there.
+ */
+static struct eki_sim_rank *taker_of(struct explore *explore,
+                                     const struct eki_save_in *in,
+                                     const struct eki_save_task *task)
+{
+    int ranks = explore->scenario->ranks;
+    bool goes_home = explore->deals && in->head.ranks == ranks &&
+                     task->home >= 0 &&
+                     task->here != eki_save_pinned(in->head.workers_here);
+    return &explore->sim->ranks[goes_home ? task->home : in->head.part % ranks];
+}
+
 /* Put the tasks of a file where they were, or in turn. */
-static ek_status load_tasks(struct explore *explore, struct eki_save_in *in,
-                            struct eki_sim_rank *rank)
+static ek_status load_tasks(struct explore *explore, struct eki_save_in *in)
 {
     struct eki_save_task task;
     int next = 0;
-    for (bool found = true; found;) {
+    for (bool found = true; found; next++) {
         EKI_TRY(eki_save_next(in, &task, &found));
         if (!found)
             break;
+        struct eki_sim_rank *rank = taker_of(explore, in, &task);
         if (!explore->deals && task.here < in->head.workers_here)
             next = task.here;
-        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task, next,
+        if (explore->deals)
+            task.home = -1;
+        if (!eki_saving_keep_home(rank->engine, &task))
+            return eki_error(EK_ERR_ARG, "no homes");
+        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task,
+                              next % rank->topology.workers_here,
                               explore->deals));
-        next = (next + 1) % rank->topology.workers_here;
     }
     return EK_OK;
 }
@@ -309,20 +349,18 @@ static ek_status load_part(struct explore *explore, int64_t number, int part,
                            const struct eki_save_manifest *manifest,
                            struct eki_save_sums *sums)
 {
-    struct eki_sim_rank *rank =
-        &explore->sim->ranks[part % explore->scenario->ranks];
     char name[EKI_SAVE_NAME];
     struct eki_save_in in;
     struct eki_save_numbers *numbers;
     eki_save_name(name, disk_folder(), number, part);
     EKI_TRY(eki_save_open(&in, name, part, manifest, &numbers));
-    for (int w = 0; !explore->deals && w < rank->topology.workers_here; w++) {
-        struct ek_worker *worker = rank->engine->workers[w];
+    for (int w = 0; !explore->deals && w < in.head.workers_here; w++) {
+        struct ek_worker *worker = explore->sim->ranks[part].workers[w].worker;
         worker->local.next_id = worker->first_id = numbers->workers[w].spawned;
-        explore->members[rank->number].next_id = numbers->home;
+        explore->members[part].next_id = numbers->home;
     }
     eki_free(numbers);
-    ek_status status = load_tasks(explore, &in, rank);
+    ek_status status = load_tasks(explore, &in);
     sums->tasks += in.sums.tasks;
     sums->ids += in.sums.ids;
     eki_save_close(&in);
@@ -366,10 +404,13 @@ static void change_ranks(struct explore *explore,
                          const struct explore_save *plan)
 {
     struct explore_scenario *now = &explore->now;
+    struct explore_travel *travel = &now->travel;
     bool is_same = plan->ranks == now->ranks;
+    int64_t workers = 0;
     for (int r = 0; is_same && r < now->ranks; r++)
         is_same = plan->workers[r] == now->workers[r];
     explore->deals = !is_same;
+    explore->data_stays = plan->ranks == now->ranks;
     now->ranks = plan->ranks;
     memcpy(now->workers, plan->workers, sizeof now->workers);
     memcpy(now->nodes, plan->nodes, sizeof now->nodes);
@@ -377,13 +418,18 @@ static void change_ranks(struct explore *explore,
         now->late_bytes = 0;
     for (int i = 0; i < now->iterations; i++)
         now->iteration[i].fault_rank %= now->ranks;
+    for (int r = 0; r < now->ranks; r++)
+        workers = now->workers[r] > workers ? now->workers[r] : workers;
+    workers = 2 * (workers + 1) * travel->bytes_most;
+    if (travel->budget_bytes > 0 && travel->budget_bytes < workers)
+        travel->budget_bytes = workers;
 }
 
 /* Ranks that deal what they have loaded do so in an iteration that only
  * restores. */
 static void begin_deal(struct explore *explore)
 {
-    const struct eki_sim *sim = explore->sim;
+    struct eki_sim *sim = explore->sim;
     enum {
         GROUPED = 12 /* workers: of the real ones 1,024 */
     };
@@ -396,19 +442,30 @@ static void begin_deal(struct explore *explore)
                                                   : EK_RESTORE_CENTRALIZED,
                                 workers, &eki_option_defaults)};
     for (int r = 0; r < explore->scenario->ranks; r++) {
-        number_rank(explore, &sim->ranks[r]);
+        struct eki_engine *engine = sim->ranks[r].engine;
+        number_rank(explore, &sim->ranks[r], false);
         sim->ranks[r].iteration = explore->first - 1;
         sim->ranks[r].state = EKI_SIM_RAN;
+        explore->away_count = engine->away_count;
+        if (!explore->data_stays)
+            engine->away_count = 0;
     }
+    /* Data stays where it is. */
+    sim->setup.engine.has_homes = false;
+    explore->dealing = explore->scenario->ranks;
     explore_seen.dealt++;
 }
 
 void explore_dealt(struct explore *explore, const struct eki_sim_rank *rank)
 {
+    struct eki_sim *sim = explore->sim;
     explore->stands = false;
+    rank->engine->away_count = explore->away_count;
     if (eki_saving_wait_again(rank->engine) != EK_OK)
         ledger_fail(&explore->ledger, "cannot deal: %s", ek_error_message());
-    number_rank(explore, rank);
+    number_rank(explore, rank, explore->data_stays);
+    if (--explore->dealing == 0)
+        sim->setup.engine.has_homes = explore->scenario->travel.may_follow;
 }
 
 bool explore_save_and_load(struct explore *explore)
@@ -421,6 +478,11 @@ bool explore_save_and_load(struct explore *explore)
         last->order != EKI_ORDER_ORIGINAL &&
         (!last->is_balanced ||
          eki_rebalance_report(explore->sim->ranks[0].engine)->moved == 0);
+    /* Tasks that were never in an iteration are saved, too. */
+    for (int r = 0; r < explore->scenario->ranks; r++) {
+        if (explore_chance(explore, 500))
+            explore_add_tasks(explore, &explore->sim->ranks[r], 1);
+    }
     save(explore, plan);
     if (explore->ledger.failure[0] != '\0')
         return false;

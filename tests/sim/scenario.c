@@ -364,8 +364,7 @@ static void draw_saves(struct explore_scenario *scenario)
     bool has_pinned = false;
     eki_random_seed(&random, scenario->seed,
                     4 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
-    if (scenario->profile == EXPLORE_STORM || scenario->travel.is_used ||
-        draw(&random, 16) != 0)
+    if (scenario->profile == EXPLORE_STORM || draw(&random, 16) != 0)
         return;
     for (int i = 0; i < scenario->iterations; i++)
         has_pinned |= scenario->iteration[i].pinned > 0;
