@@ -129,9 +129,11 @@ ek_status eki_save_place(const char *folder, int64_t number)
                      strerror(errno));
 }
 
-static void remove_some(DIR *open, const char *folder, int64_t first,
+/* Whether any was removed. */
+static bool remove_some(DIR *open, const char *folder, int64_t first,
                         int64_t last, bool are_manifests)
 {
+    bool is_any = false;
     char name[EKI_SAVE_NAME + sizeof((struct dirent *)0)->d_name];
     const struct dirent *entry;
     int64_t number;
@@ -142,8 +144,9 @@ static void remove_some(DIR *open, const char *folder, int64_t first,
             (strcmp(kind, "manifest") == 0) != are_manifests)
             continue;
         snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
-        unlink(name);
+        is_any |= unlink(name) == 0;
     }
+    return is_any;
 }
 
 void eki_save_remove(const char *folder, int64_t first, int64_t last)
@@ -151,8 +154,10 @@ void eki_save_remove(const char *folder, int64_t first, int64_t last)
     DIR *open = opendir(folder);
     if (!open)
         return;
-    /* A save is never there without its files. */
-    remove_some(open, folder, first, last, true);
+    /* A save is never there without its files, on the disk neither; of those
+     * before a newer one nobody asks. */
+    if (remove_some(open, folder, first, last, true) && first > 0)
+        sync_name(folder);
     remove_some(open, folder, first, last, false);
     closedir(open);
 }

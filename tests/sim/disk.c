@@ -24,15 +24,35 @@ struct file {
 };
 
 static struct {
-    char folder[64]; /* "": not made */
-    int left;        /* calls until it dies; 0: it does not */
+    char folder[64];           /* "": not made */
+    int calls, failure, death; /* the number of this one; 0: none */
     bool is_dead;
     ino_t torn; /* the file whose sync was the first call in vain; or 0 */
     char from[EKI_SAVE_NAME], to[EKI_SAVE_NAME]; /* of a rename ... */
     bool is_renamed; /* ... that is not on the disk yet */
     struct file files[FILES_MOST];
     int count;
+    /* Names that were removed, but are on the disk still; the files are called
+     * gone-I. */
+    char gone[FILES_MOST][EKI_SAVE_NAME];
+    int gone_count;
 } disk;
+
+/* Where file I is that is gone. */
+static const char *gone_name(int i)
+{
+    static char name[EKI_SAVE_NAME];
+    snprintf(name, sizeof name, "%s/gone-%d", disk.folder, i);
+    return name;
+}
+
+/* Removals are on the disk. */
+static void forget_gone(void)
+{
+    for (int i = 0; i < disk.gone_count; i++)
+        unlinkat(AT_FDCWD, gone_name(i), 0);
+    disk.gone_count = 0;
+}
 
 const char *disk_folder(void)
 {
@@ -48,8 +68,9 @@ const char *disk_folder(void)
 
 void disk_empty_folder(void)
 {
-    disk_begin(0);
+    disk_begin(0, 0);
     eki_save_remove(disk_folder(), 0, INT64_MAX);
+    forget_gone();
 }
 
 void disk_remove_folder(void)
@@ -61,9 +82,12 @@ void disk_remove_folder(void)
     disk.folder[0] = '\0';
 }
 
-void disk_begin(int death)
+void disk_begin(int failure, int death)
 {
-    disk.left = death;
+    forget_gone();
+    disk.calls = 0;
+    disk.failure = failure;
+    disk.death = death;
     disk.is_dead = disk.is_renamed = false;
     disk.torn = 0;
     disk.count = 0;
@@ -111,13 +135,15 @@ static void note_names(void)
         file_of(status.st_ino)->is_named = true;
     closedir(open);
     disk.is_renamed = false;
+    forget_gone();
 }
 
 static bool is_in_vain(void)
 {
-    disk.is_dead |= disk.left > 0 && --disk.left == 0;
+    disk.calls++;
+    disk.is_dead |= disk.calls == disk.death;
     errno = EIO;
-    return disk.is_dead;
+    return disk.is_dead || disk.calls == disk.failure;
 }
 
 /* These stand for those of the library. */
@@ -128,7 +154,7 @@ int fsync(int file)
     if (fstat(file, &status) != 0)
         return -1;
     if (is_in_vain()) {
-        if (!was_dead && S_ISREG(status.st_mode))
+        if (disk.is_dead && !was_dead && S_ISREG(status.st_mode))
             disk.torn = status.st_ino;
         return -1;
     }
@@ -151,7 +177,12 @@ int rename(const char *from, const char *to)
 
 int unlink(const char *name)
 {
-    return is_in_vain() ? -1 : unlinkat(AT_FDCWD, name, 0);
+    if (is_in_vain())
+        return -1;
+    if (disk.gone_count == FILES_MOST)
+        abort();
+    snprintf(disk.gone[disk.gone_count], EKI_SAVE_NAME, "%s", name);
+    return renameat(AT_FDCWD, name, AT_FDCWD, gone_name(disk.gone_count++));
 }
 
 static void cut(int folder, const char *name, off_t bytes,
@@ -170,6 +201,11 @@ void disk_end(int64_t number, bool loses_power, struct eki_random *random)
     const char *name;
     if (disk.is_renamed && loses_power && eki_random_below(random, 2) == 0)
         renameat(AT_FDCWD, disk.to, AT_FDCWD, disk.from);
+    for (int i = 0; i < disk.gone_count; i++) {
+        if (loses_power && eki_random_below(random, 2) == 0)
+            renameat(AT_FDCWD, gone_name(i), AT_FDCWD, disk.gone[i]);
+    }
+    forget_gone();
     DIR *open = opendir(disk.folder);
     while ((name = next_name(open, number, &status)) != NULL) {
         const struct file *file = file_of(status.st_ino);
@@ -181,6 +217,5 @@ void disk_end(int64_t number, bool loses_power, struct eki_random *random)
             cut(dirfd(open), name, status.st_size, random);
     }
     closedir(open);
-    disk.left = 0;
-    disk.is_dead = false;
+    disk_begin(0, 0);
 }

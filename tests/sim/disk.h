@@ -11,9 +11,9 @@ const char *disk_folder(void);
 /* ... and without saves. */
 void disk_empty_folder(void);
 void disk_remove_folder(void);
-/* A save begins; its sync, rename or removal number DEATH, and all that comes
- * after it, are in vain; 0: none is. */
-void disk_begin(int death);
+/* A save begins; its sync, rename or removal number FAILURE fails, and number
+ * DEATH and all that come after it are in vain; 0: none. */
+void disk_begin(int failure, int death);
 bool disk_has_died(void);
 /* What a kill, or the power, leaves of save NUMBER; calls are in vain no more.
  */

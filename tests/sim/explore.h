@@ -106,7 +106,8 @@ struct explore_travel {
 /* After an iteration a job saves, and another one, of RANKS, loads. */
 struct explore_save {
     bool is_made;
-    int death; /* call of the disk at which a second save is cut; 0: none */
+    int death;   /* call of the disk at which a second save is cut; 0: none */
+    int failure; /* a call before that fails, and it begins anew; 0: none */
     bool loses_power; /* then, too */
     int ranks;
     int workers[EXPLORE_RANKS], nodes[EXPLORE_RANKS];

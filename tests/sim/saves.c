@@ -286,7 +286,7 @@ static void save(struct explore *explore, const struct explore_save *plan)
     /* A schedule begins without any. */
     if (explore->first == 0)
         disk_empty_folder();
-    disk_begin(0);
+    disk_begin(0, 0);
     if (write_save(explore, &number) != EK_OK)
         ledger_fail(&explore->ledger, "cannot save: %s", ek_error_message());
     explore_seen.saves++;
@@ -294,14 +294,17 @@ static void save(struct explore *explore, const struct explore_save *plan)
         return;
     eki_random_seed(&random, explore->scenario->seed,
                     (uint64_t)(1000 + explore->last));
-    disk_begin(plan->death);
+    disk_begin(plan->failure, plan->death);
     bool is_placed = write_save(explore, &number) == EK_OK;
+    /* As a program does that goes on. */
+    if (!is_placed && !disk_has_died())
+        is_placed = write_save(explore, &number) == EK_OK;
     eki_error_take();
     explore_seen.cut += disk_has_died();
     explore_seen.power += disk_has_died() && plan->loses_power;
     if (disk_has_died())
         disk_end(number, plan->loses_power, &random);
-    disk_begin(0);
+    disk_begin(0, 0);
     if (eki_save_newest(disk_folder(), &newest) != EK_OK ||
         newest < number - 1 || (is_placed && newest != number))
         ledger_fail(&explore->ledger, "save %lld is gone, the newest is %lld",

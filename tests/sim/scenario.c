@@ -375,6 +375,10 @@ static void draw_saves(struct explore_scenario *scenario)
         save->is_made = draw(&random, 2) == 0;
         if (draw(&random, 2) == 0)
             save->death = 1 + draw(&random, to.ranks + 6);
+        if (save->death > 0 && draw(&random, 3) == 0) {
+            save->failure = save->death;
+            save->death += 1 + draw(&random, 2 * to.ranks + 6);
+        }
         save->loses_power = draw(&random, 2) == 0;
         if (has_pinned)
             ranks = to.ranks;

@@ -170,8 +170,9 @@ static void print_save(const struct explore_save *save, FILE *file)
         return;
     fprintf(file, "  saved");
     if (save->death > 0)
-        fprintf(file, ", again until %s at call %d",
-                save->loses_power ? "the power goes" : "a kill", save->death);
+        fprintf(file, ", again until %s at call %d, after a failure at call %d",
+                save->loses_power ? "the power goes" : "a kill", save->death,
+                save->failure);
     fprintf(file, "; loaded by %d ranks (node: workers)", save->ranks);
     for (int r = 0; r < save->ranks; r++)
         fprintf(file, " %d:%d", save->nodes[r], save->workers[r]);
