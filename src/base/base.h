@@ -149,6 +149,10 @@ void *eki_realloc(void *memory, size_t count, size_t bytes);
  */
 bool eki_grow(void *array, int64_t count, int64_t *room, int64_t first,
               size_t bytes);
+/* The place of the first of COUNT entries, of BYTES each and sorted by the
+ * uint64_t that each begins with, whose number is not below KEY. */
+int64_t eki_place_from(const void *array, int64_t count, size_t bytes,
+                       uint64_t key);
 /* Zeroed and aligned to EKI_LINE. */
 void *eki_alloc_lines(size_t bytes);
 /* Aligned to EKI_LINE, not zeroed: what is not used takes no memory. */

@@ -81,6 +81,23 @@ bool eki_grow(void *array, int64_t count, int64_t *room, int64_t first,
     return true;
 }
 
+int64_t eki_place_from(const void *array, int64_t count, size_t bytes,
+                       uint64_t key)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        uint64_t number;
+        memcpy(&number, (const char *)array + (size_t)middle * bytes,
+               sizeof number);
+        if (number < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void *eki_alloc_untouched(size_t bytes)
 {
     if (bytes > SIZE_MAX - EKI_LINE || must_fail())

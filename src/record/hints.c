@@ -211,13 +211,6 @@ void eki_hints_free(struct eki_hints **hints)
 const struct eki_hint *eki_hints_from(const struct eki_hints *hints,
                                       uint64_t number)
 {
-    int64_t low = 0, high = hints->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (hints->list[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return hints->list + low;
+    return hints->list + eki_place_from(hints->list, hints->count,
+                                        sizeof *hints->list, number);
 }

@@ -13,7 +13,7 @@
 #include "record/record.h"
 
 struct eki_hint {
-    uint64_t number; /* in the id */
+    uint64_t number; /* in the id; first, for eki_place_from() */
     int32_t rank;    /* home */
     uint16_t function, bin;
     bool is_set; /* by ek_set_cost(): need not be time */

@@ -44,15 +44,8 @@ void spawned_sort_ids(struct eki_record_iteration *iteration)
 /* The first task whose id is not below ID. */
 static int64_t place_of(const struct sorting *sorting, uint64_t id)
 {
-    int64_t first = 0, end = sorting->count;
-    while (first < end) {
-        int64_t middle = first + (end - first) / 2;
-        if (sorting->from[middle].id < id)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return eki_place_from(sorting->from, sorting->count, sizeof *sorting->from,
+                          id);
 }
 
 static void add_brood(struct sorting *sorting,
