@@ -68,6 +68,7 @@ struct eki_restores {
     bool ends_parts;   /* ... ends an iteration that had parts */
     bool may_be_asked; /* by options or ek_stop_at(): all ranks know */
     bool is_asked;     /* the last iteration was stopped by these */
+    int stopped;       /* how it was: EKI_RECORD_STOPPED ... */
     ek_restore_policy policy; /* of the last; EK_RESTORE_DEFAULT: none yet */
     ek_restore_policy chosen; /* ... and what was done where it was auto */
 };

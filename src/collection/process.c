@@ -314,17 +314,20 @@ static ek_status share_report(ek_collection *tasks, uint64_t left,
 
 /* Write the log to the record; collective.  A phase that failed with
  * EK_ERR_STATE ran nothing: the log is that of the phase before. */
-static ek_status record_log(ek_collection *tasks, uint64_t left, int status)
+static ek_status record_log(ek_collection *tasks, uint64_t left,
+                            const struct eki_error *error)
 {
-    if (!tasks->recording || status == EK_ERR_STATE)
+    if (!tasks->recording || error->status == EK_ERR_STATE)
         return EK_OK;
     struct eki_record_head head = {.iteration = tasks->iteration,
                                    .wall_ns = left - tasks->engine->entered_ns,
-                                   .status = (ek_status)status,
+                                   .status = (ek_status)error->status,
                                    .restore = tasks->restores.policy,
                                    .steal = tasks->engine->scheme->policy,
                                    .order = tasks->settings.options.order,
                                    .on_failure = tasks->engine->on_failure};
+    if (eki_error_is_stopped(error))
+        head.stopped = tasks->restores.stopped;
     return eki_recording_write(tasks->recording, tasks->fabric, &head);
 }
 
@@ -335,7 +338,7 @@ EKI_COLD static ek_status leave_replay(ek_collection *tasks,
 {
     const struct eki_replay *replay = tasks->engine->replay;
     /* What it has left did not come to a worker that could cancel it. */
-    if (replay && replay->leaves_tasks && error->status == EK_OK)
+    if (replay && replay->stopped && error->status == EK_OK)
         error->code = EKI_CANCELLED;
     ek_status status = eki_replaying_leave(
         tasks->parts.replaying, tasks->engine,
@@ -344,8 +347,8 @@ EKI_COLD static ek_status leave_replay(ek_collection *tasks,
                                   : EK_OK;
 }
 
-/* Whether somebody asked for the stop, on any rank; collective. */
-static bool was_asked(ek_collection *tasks, struct eki_error *error)
+/* Who asked for the stop, on any rank; collective. */
+static int who_asked(ek_collection *tasks, struct eki_error *error)
 {
     unsigned asked = tasks->lookout.asked;
     int64_t sums[2] = {(asked & EKI_ASKED_SIGNAL) != 0,
@@ -353,27 +356,38 @@ static bool was_asked(ek_collection *tasks, struct eki_error *error)
     if (eki_fabric_mpi_sum(tasks->fabric, sums, 2) != EK_OK) {
         error->status = EK_ERR_MPI;
         snprintf(error->text, sizeof error->text, "%s", ek_error_message());
-        return false;
+        return 0;
     }
     asked = (sums[0] > 0 ? EKI_ASKED_SIGNAL : 0) |
             (sums[1] > 0 ? EKI_ASKED_TIME : 0);
     eki_lookout_answer(&tasks->lookout, asked);
-    return asked != 0;
+    return (asked & EKI_ASKED_SIGNAL ? EKI_RECORD_BY_SIGNAL : 0) |
+           (asked & EKI_ASKED_TIME ? EKI_RECORD_BY_TIME : 0);
+}
+
+/* How the iteration was stopped; collective. */
+static int find_stop(ek_collection *tasks, struct eki_error *error)
+{
+    int by = tasks->restores.may_be_asked ? who_asked(tasks, error) : 0;
+    bool continues =
+        by || (tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
+               !tasks->loop.fn);
+    return EKI_RECORD_STOPPED | by | (continues ? EKI_RECORD_CONTINUED : 0);
 }
 
 /* Find out whether the next iteration goes on with this one, which has ended
- * with ERROR. */
+ * with ERROR; in a replay the record says so. */
 EKI_COLD static void end_part(ek_collection *tasks, struct eki_error *error)
 {
     struct eki_restores *restores = &tasks->restores;
-    bool is_stopped = eki_error_is_stopped(error);
+    const struct eki_replaying *replaying = tasks->parts.replaying;
+    int stopped = replaying ? replaying->stopped : -1;
+    if (eki_error_is_stopped(error) && stopped < 0)
+        stopped = find_stop(tasks, error);
+    restores->stopped = eki_error_is_stopped(error) ? stopped : 0;
     restores->is_asked =
-        is_stopped && restores->may_be_asked && was_asked(tasks, error);
-    restores->continues =
-        eki_error_is_stopped(error) &&
-        (restores->is_asked ||
-         (tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
-          !tasks->loop.fn));
+        restores->stopped & (EKI_RECORD_BY_SIGNAL | EKI_RECORD_BY_TIME);
+    restores->continues = restores->stopped & EKI_RECORD_CONTINUED;
     restores->ends_parts = !restores->continues;
     tasks->engine->has_parts |= restores->continues;
     if (restores->continues)
@@ -415,7 +429,7 @@ static ek_status close_iteration(ek_collection *tasks,
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
-        ek_status recorded = record_log(tasks, left, error.status);
+        ek_status recorded = record_log(tasks, left, &error);
         ek_status reported = share_report(tasks, left, report);
         recorded = recorded == EK_OK ? reported : recorded;
         shared = shared == EK_OK ? recorded : shared;

@@ -101,6 +101,13 @@ enum eki_step eki_worker_start_range(struct ek_worker *worker);
 EKI_COLD struct eki_stretch eki_stretch_of(const struct ek_worker *worker);
 EKI_COLD void eki_worker_note_stretch(struct ek_worker *worker,
                                       struct eki_stretch stretch);
+/* Likewise of a piece; before one is begun the range on top is noted. */
+EKI_COLD struct eki_span eki_span_of(const struct ek_worker *worker);
+EKI_COLD void eki_worker_note_span(struct ek_worker *worker,
+                                   struct eki_span span);
+EKI_COLD void eki_worker_note_range(struct ek_worker *worker);
+/* Nothing is noted yet. */
+EKI_COLD void eki_worker_note_anew(struct ek_worker *worker);
 /* Free what a worker has noted for a record. */
 void eki_worker_forget(struct ek_worker *worker);
 /* Find work, or the end. */

@@ -30,17 +30,12 @@ static void begin(struct ek_worker *worker, uint64_t now)
                    sizeof *worker->function_counts);
     batch->size = worker->piece.size = 1;
     batch->most = engine->publishing ? 1 : EKI_BATCH_MAX;
-    worker->families.count = 0;
-    worker->families.is_cut = false;
-    worker->held.count = 0;
     batch->budget = batch->count = 0;
     batch->marks = 0;
     batch->held_ns = 0;
     batch->wants_server = engine->scheme && engine->scheme->serves_first;
-    worker->stretches.count = 0;
-    worker->stretches.is_cut = false;
-    worker->stretches.logged = eki_local_slots(
-        &worker->local, worker->local.log, worker->local.log_end);
+    if (EKI_UNLIKELY(engine->is_traced))
+        eki_worker_note_anew(worker);
     batch->duties = engine->kind == EKI_PHASE_PROCESS ? duties_of(worker) : 0;
     /* relaxed: nothing of a task is looked at. */
     atomic_store_explicit(&batch->current, NULL, memory_order_relaxed);

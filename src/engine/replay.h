@@ -2,10 +2,11 @@
 /*
  * replay: tasks run on the workers, and in the order, that a record tells.
  *
- * Each worker has a *script*, its *turns* of the iteration.  A task that has
- * come early is *parked* until its turn.  The end of the phase does not count
- * parked tasks: it comes when no worker has its next one, whether all have run
- * or a task that was to come has not.
+ * Each worker has a *script*, its *turns* of the iteration: tasks, and null
+ * indices of a range that ran one behind the other, which are a range of their
+ * own.  A task that has come early is *parked* until its turn.  The end of the
+ * phase does not count parked tasks: it comes when no worker has its next one,
+ * whether all have run or a task that was to come has not.
  *
  * Invariant, under the lock: the task of the next turn of a worker that waits
  * is not parked but *handed* to it, which counts as open.
@@ -24,8 +25,9 @@ struct eki_slot;
 
 /* A task of the record: the same on all ranks. */
 struct eki_turn {
-    uint64_t id;
+    uint64_t id;   /* first, for eki_place_from() */
     int64_t place; /* among those of all workers, one worker after another */
+    int64_t nulls; /* indices, that of the id and the next ones; 0: a task */
     int32_t worker;
     int32_t function; /* -1: none that is registered */
 };
@@ -42,6 +44,8 @@ enum eki_turn_state {
 struct eki_script {
     int64_t first, end, next; /* places */
     bool waits;               /* for the task of its next turn */
+    /* The ids of null indices that run, or ran last. */
+    uint64_t first_null, end_null;
 };
 
 /* Tasks for other ranks, for which the server has had no time yet. */
@@ -55,7 +59,7 @@ struct eki_replay {
     int64_t iteration;
     bool has_threads;       /* each worker gets one, or an error is said */
     bool was_stopped;       /* tasks of it did not run: others may come */
-    bool leaves_tasks;      /* ... by a stop, and it was no error */
+    int stopped;            /* EKI_RECORD_STOPPED ... */
     struct eki_turn *turns; /* [count], by id */
     int64_t count;
     int64_t first, end; /* places of this rank */
@@ -83,6 +87,12 @@ struct eki_turn *eki_turns_from(const struct eki_replay *replay, uint64_t id);
  * told, unless the iteration of the record has left tasks. */
 struct eki_turn *eki_turn_of(struct eki_engine *engine,
                              const struct eki_slot *slot);
+/* Tell that no turn has the task ID. */
+void eki_turn_miss(struct eki_engine *engine, uint64_t id, int function);
+bool eki_turn_is_here(const struct eki_engine *engine,
+                      const struct eki_turn *turn);
+/* There is no memory, which is told. */
+void eki_replay_no_memory(struct eki_replay *replay);
 /* Where the task of a place of this rank is parked, and its state. */
 struct eki_slot *eki_turn_slot(const struct eki_engine *engine, int64_t place);
 uint8_t *eki_turn_state(const struct eki_replay *replay, int64_t place);

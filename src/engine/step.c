@@ -133,12 +133,15 @@ EKI_COLD static enum eki_step step_with_duties(struct ek_worker *worker,
     bool is_noted = worker->batch.duties & EKI_DUTY_NOTE &&
                     (worker->batch.count != 0 || worker->piece.first >= 0);
     struct eki_stretch stretch = eki_stretch_of(worker);
+    struct eki_span span = eki_span_of(worker);
     if (worker->batch.duties & EKI_DUTY_TRACK)
         eki_worker_track_run(worker, now);
     if (!close_run(worker, now))
         return EKI_STEP_RANGE;
-    if (is_noted)
+    if (is_noted) {
+        eki_worker_note_span(worker, span);
         eki_worker_note_stretch(worker, stretch);
+    }
     if (worker->batch.duties & EKI_DUTY_STORE)
         eki_headway_store(worker);
     if (worker->batch.duties & EKI_DUTY_REPLAY) {
@@ -155,6 +158,9 @@ EKI_COLD static enum eki_step step_with_duties(struct ek_worker *worker,
         if (pinned)
             return start_pinned(worker, pinned);
     }
+    if (worker->batch.duties & EKI_DUTY_NOTE &&
+        !eki_local_is_empty(&worker->local))
+        eki_worker_note_range(worker);
     return run_or_seek(worker, now);
 }
 

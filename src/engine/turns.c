@@ -21,7 +21,7 @@ bool eki_replay_open(struct eki_engine *engine, struct eki_replay *replay,
         return false;
     for (int w = 0; w < workers; w++)
         replay->scripts[w] =
-            (struct eki_script){own[w], own[w + 1], own[w], false};
+            (struct eki_script){own[w], own[w + 1], own[w], false, 0, 0};
     return true;
 }
 
@@ -38,15 +38,8 @@ void eki_replay_free(struct eki_replay *replay)
 
 struct eki_turn *eki_turns_from(const struct eki_replay *replay, uint64_t id)
 {
-    int64_t low = 0, high = replay->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (replay->turns[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return replay->turns + low;
+    return replay->turns + eki_place_from(replay->turns, replay->count,
+                                          sizeof *replay->turns, id);
 }
 
 struct eki_slot *eki_turn_slot(const struct eki_engine *engine, int64_t place)
@@ -59,6 +52,20 @@ struct eki_slot *eki_turn_slot(const struct eki_engine *engine, int64_t place)
 uint8_t *eki_turn_state(const struct eki_replay *replay, int64_t place)
 {
     return &replay->states[place - replay->first];
+}
+
+bool eki_turn_is_here(const struct eki_engine *engine,
+                      const struct eki_turn *turn)
+{
+    return eki_topology_rank(engine->topology, turn->worker) ==
+           engine->topology->rank;
+}
+
+void eki_replay_no_memory(struct eki_replay *replay)
+{
+    if (replay->told == EK_OK)
+        snprintf(replay->text, sizeof replay->text, "no memory for a replay");
+    replay->told = EK_ERR_NOMEM;
 }
 
 /* The task that does not fit, which TURN has, or no turn; the first is told. */
@@ -95,8 +102,9 @@ struct eki_turn *eki_turn_of(struct eki_engine *engine,
 {
     struct eki_replay *replay = engine->replay;
     struct eki_turn *turn = eki_turns_from(replay, slot->id);
+    int64_t nulls = slot->flags & EKI_SLOT_RANGE ? eki_slot_tasks(slot) : 0;
     if (turn == replay->turns + replay->count || turn->id != slot->id ||
-        slot->flags & EKI_SLOT_RANGE)
+        turn->nulls != nulls)
         turn = NULL;
     bool is_here =
         turn && turn->place >= replay->first && turn->place < replay->end;
@@ -106,4 +114,9 @@ struct eki_turn *eki_turn_of(struct eki_engine *engine,
     if (turn || !replay->was_stopped)
         tell(engine, slot->id, slot->function, turn);
     return NULL;
+}
+
+void eki_turn_miss(struct eki_engine *engine, uint64_t id, int function)
+{
+    tell(engine, id, function, NULL);
 }

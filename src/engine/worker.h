@@ -180,6 +180,24 @@ struct eki_stretches {
     bool is_cut;    /* there was no memory for one */
 };
 
+/* COUNT indices of a range that ran one behind the other, some of them null:
+ * the id of the FIRST one, and how many stretches ran before. */
+struct eki_span {
+    uint64_t first;
+    int64_t count, stretches;
+    int32_t function;
+};
+
+/* All of them, while a record is written.  A span ends where a range does that
+ * was added: the last one that a worker began to run is known. */
+struct eki_spans {
+    struct eki_span *list; /* [count]; owned */
+    int64_t count, room;
+    int64_t stretches; /* of the worker at the end of the last one */
+    uint64_t known_first, known_end;
+    bool is_cut; /* there was no memory for one */
+};
+
 /* What tasks have set as their results, one after another. */
 struct eki_results {
     unsigned char *bytes; /* [used] of [room]; owned */
@@ -224,6 +242,7 @@ struct ek_worker {
     struct eki_families families;
     struct eki_held held;
     struct eki_stretches stretches;
+    struct eki_spans spans;
     struct eki_results results;
     struct eki_late late;
     struct eki_track *track; /* NULL: none; set while no phase is open */

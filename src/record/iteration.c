@@ -17,7 +17,8 @@ struct body {
     int64_t at; /* of NEXT in the file */
     int functions;
     int64_t workers;  /* whose heads are not read yet ... */
-    int64_t families; /* ... and those of the one that is read */
+    int64_t families; /* ... and those of the one that is read ... */
+    int64_t spans;    /* ... and its spans */
     int head, task;   /* bytes of one */
     uint64_t end_ns;  /* when the last task of its worker has ended */
 };
@@ -42,7 +43,14 @@ static ek_status read_head(struct body *body, struct eki_record_head *head)
     head->steal = (ek_steal_policy)from[EKI_ITERATION_STEAL];
     head->order = (enum eki_order)from[EKI_ITERATION_ORDER];
     head->on_failure = (ek_on_failure_policy)from[EKI_ITERATION_ON_FAILURE];
-    if (eki_get(from + EKI_ITERATION_ZERO, 3) != 0)
+    head->stopped = from[EKI_ITERATION_STOPPED];
+    int most = body->record->shape.version > EKI_RECORD_VERSION_STARTS
+                   ? EKI_RECORD_STOPS
+                   : 0;
+    if (head->stopped & ~most)
+        return REFUSE(body, EKI_ITERATION_STOPPED, "unknown stops 0x%02x",
+                      head->stopped);
+    if (eki_get(from + EKI_ITERATION_ZERO, 2) != 0)
         return REFUSE(body, EKI_ITERATION_ZERO, "bytes that must be 0 are not");
     advance(body, EKI_ITERATION_HEAD);
     return EK_OK;
@@ -55,12 +63,13 @@ static bool is_bin(uint16_t bin)
            (bin < EKI_BIN_COUNT && eki_bin_of(eki_bin_ns(bin)) == bin);
 }
 
-/* What is left for tasks and families: families of the worker that is read, and
- * heads of others, follow. */
+/* What is left for tasks, families and spans: those of the worker that is read,
+ * and heads of others, follow. */
 static int64_t bytes_left(const struct body *body)
 {
     return body->last - body->next - body->workers * (int64_t)body->head -
-           body->families * (int64_t)EKI_FAMILY_BYTES;
+           body->families * (int64_t)EKI_FAMILY_BYTES -
+           body->spans * (int64_t)EKI_SPAN_BYTES;
 }
 
 /* Whether BYTES more of a task may follow. */
@@ -172,12 +181,17 @@ static ek_status check_counts(const struct body *body,
         return REFUSE(body, EKI_WORKER_COUNT,
                       "%" PRIu64 " tasks; there are bytes for %" PRId64,
                       (uint64_t)worker->count, tasks);
-    left = (left - worker->count * body->task) / EKI_FAMILY_BYTES;
-    if (worker->families < 0 || worker->families > left)
+    left -= worker->count * body->task;
+    if (worker->families < 0 || worker->families > left / EKI_FAMILY_BYTES)
         return REFUSE(body, EKI_WORKER_FAMILIES,
                       "%" PRIu64 " tasks that spawn; there are bytes for "
                       "%" PRId64,
-                      (uint64_t)worker->families, left);
+                      (uint64_t)worker->families, left / EKI_FAMILY_BYTES);
+    left -= worker->families * EKI_FAMILY_BYTES;
+    if (worker->spans < 0 || worker->spans > left / EKI_SPAN_BYTES)
+        return REFUSE(body, EKI_WORKER_SPANS,
+                      "%" PRIu64 " spans; there are bytes for %" PRId64,
+                      (uint64_t)worker->spans, left / EKI_SPAN_BYTES);
     if (worker->nulls < 0 || worker->executed < worker->count ||
         worker->executed - worker->count < worker->nulls)
         return REFUSE(body, EKI_WORKER_EXECUTED,
@@ -210,10 +224,13 @@ static ek_status read_worker_counts(struct body *body,
     worker->null_ns = eki_get(from + EKI_WORKER_NULL, 8);
     if (body->head > EKI_WORKER_HEAD_FIRST)
         worker->families = (int64_t)eki_get(from + EKI_WORKER_FAMILIES, 8);
+    if (body->head > EKI_WORKER_HEAD_FAMILIES)
+        worker->spans = (int64_t)eki_get(from + EKI_WORKER_SPANS, 8);
     EKI_TRY(check_counts(body, worker));
     advance(body, body->head);
     body->workers--;
     body->families = worker->families;
+    body->spans = worker->spans;
     body->end_ns = 0;
     return EK_OK;
 }
@@ -275,6 +292,45 @@ static ek_status read_families(struct body *body, int number,
     return EK_OK;
 }
 
+/* One of a worker that has listed COUNT tasks, LEAST of them before the span
+ * that was read last. */
+static ek_status read_span(struct body *body, int64_t count, int64_t *least,
+                           struct eki_record_span *span)
+{
+    const unsigned char *from = body->next;
+    span->first = eki_get(from + EKI_SPAN_FIRST, 8);
+    span->count = eki_get(from + EKI_SPAN_COUNT, 8);
+    span->place = (int64_t)eki_get(from + EKI_SPAN_PLACE, 8);
+    span->function = (uint16_t)eki_get(from + EKI_SPAN_FUNCTION, 2);
+    if (span->count < 1 || span->count > EKI_NUMBERS)
+        return REFUSE(body, EKI_SPAN_COUNT, "a span of %" PRIu64 " indices",
+                      span->count);
+    if (span->place < *least || span->place > count)
+        return REFUSE(body, EKI_SPAN_PLACE,
+                      "a span behind %" PRId64 " tasks; allowed: %" PRId64
+                      " ... %" PRId64,
+                      span->place, *least, count);
+    if (span->function >= body->functions)
+        return REFUSE(body, EKI_SPAN_FUNCTION, "function %d; there are %d",
+                      span->function, body->functions);
+    *least = span->place;
+    body->spans--;
+    advance(body, EKI_SPAN_BYTES);
+    return EK_OK;
+}
+
+static ek_status read_spans(struct body *body, struct eki_record_worker *worker,
+                            struct eki_record_iteration *iteration)
+{
+    int64_t least = 0;
+    worker->first_span = iteration->span_count;
+    for (int64_t k = 0; k < worker->spans; k++)
+        EKI_TRY(read_span(body, worker->count, &least,
+                          &iteration->spans[worker->first_span + k]));
+    iteration->span_count += worker->spans;
+    return EK_OK;
+}
+
 static ek_status read_iteration(struct body *body,
                                 struct eki_record_iteration *iteration)
 {
@@ -295,6 +351,7 @@ static ek_status read_iteration(struct body *body,
         }
         iteration->task_count += worker->count;
         EKI_TRY(read_families(body, i, worker, iteration));
+        EKI_TRY(read_spans(body, worker, iteration));
     }
     if (body->next != body->last)
         return eki_sealed_refuse(&record->in, body->at,
@@ -313,14 +370,17 @@ ek_status eki_record_load(struct eki_record *record, int64_t k,
     size_t task = (size_t)eki_task_bytes(record->shape.version);
     size_t tasks = (rest - workers * head) / task;
     size_t families = (rest - workers * head) / EKI_FAMILY_BYTES;
+    size_t spans =
+        head == EKI_WORKER_HEAD ? (rest - workers * head) / EKI_SPAN_BYTES : 0;
     unsigned char *bytes = eki_alloc((size_t)block->bytes, 1);
     *iteration = (struct eki_record_iteration){0};
     iteration->workers = eki_alloc(workers, sizeof *iteration->workers);
     iteration->tasks = eki_alloc(tasks, sizeof *iteration->tasks);
     iteration->families = eki_alloc(families, sizeof *iteration->families);
+    iteration->spans = eki_alloc(spans, sizeof *iteration->spans);
     ek_status status = EK_OK;
     if (!bytes || !iteration->workers || !iteration->tasks ||
-        !iteration->families)
+        !iteration->families || !iteration->spans)
         status = eki_sealed_no_memory(record->path);
     if (status == EK_OK)
         status = eki_sealed_read(&record->in, block->at, bytes,
@@ -346,6 +406,7 @@ void eki_record_unload(struct eki_record_iteration *iteration)
     eki_free(iteration->workers);
     eki_free(iteration->tasks);
     eki_free(iteration->families);
+    eki_free(iteration->spans);
     eki_free(iteration->payloads);
     *iteration = (struct eki_record_iteration){0};
 }

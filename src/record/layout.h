@@ -35,7 +35,8 @@ enum {
     EKI_ITERATION_STEAL = 18,
     EKI_ITERATION_ORDER = 19,
     EKI_ITERATION_ON_FAILURE = 20,
-    EKI_ITERATION_ZERO = 21,
+    EKI_ITERATION_STOPPED = 21, /* before version 6: 0 */
+    EKI_ITERATION_ZERO = 22,
     EKI_ITERATION_HEAD = 24,
 
     EKI_WORKER_COUNT = 0,
@@ -48,7 +49,10 @@ enum {
     EKI_WORKER_HEAD_FIRST = 56,
     /* From version 3 on. */
     EKI_WORKER_FAMILIES = 56,
-    EKI_WORKER_HEAD = 64,
+    EKI_WORKER_HEAD_FAMILIES = 64,
+    /* From version 6 on. */
+    EKI_WORKER_SPANS = 64,
+    EKI_WORKER_HEAD = 72,
 
     EKI_TASK_ID = 0,
     EKI_TASK_FUNCTION = 8,
@@ -70,6 +74,13 @@ enum {
     EKI_FAMILY_COUNT = 16,
     EKI_FAMILY_BYTES = 24,
 
+    /* ... and its spans (from version 6 on) behind these, ... */
+    EKI_SPAN_FIRST = 0,
+    EKI_SPAN_COUNT = 8,
+    EKI_SPAN_PLACE = 16,
+    EKI_SPAN_FUNCTION = 24,
+    EKI_SPAN_BYTES = 26,
+
     /* ... and of the end. */
     EKI_END_ITERATIONS = 0,
     EKI_END_BODY = 8
@@ -83,7 +94,9 @@ enum {
 /* Bytes of the head of a worker. */
 static inline int eki_worker_head(int version)
 {
-    return version > EKI_RECORD_VERSION_DATA ? EKI_WORKER_HEAD
+    if (version > EKI_RECORD_VERSION_STARTS)
+        return EKI_WORKER_HEAD;
+    return version > EKI_RECORD_VERSION_DATA ? EKI_WORKER_HEAD_FAMILIES
                                              : EKI_WORKER_HEAD_FIRST;
 }
 

@@ -28,7 +28,7 @@ static unsigned char *extend_pack(struct eki_record_pack *pack, size_t bytes)
 bool eki_record_pack_begin(struct eki_record_pack *pack)
 {
     pack->worker_at = pack->bytes;
-    pack->count = pack->families = 0;
+    pack->count = pack->families = pack->spans = 0;
     pack->end_ns = 0;
     return extend_pack(pack, (size_t)eki_worker_head(pack->version)) != NULL;
 }
@@ -96,6 +96,21 @@ bool eki_record_pack_family(struct eki_record_pack *pack,
     return true;
 }
 
+bool eki_record_pack_span(struct eki_record_pack *pack,
+                          const struct eki_record_span *span)
+{
+    unsigned char *to = extend_pack(pack, EKI_SPAN_BYTES);
+    EKI_ASSERT(pack->version > EKI_RECORD_VERSION_STARTS);
+    if (!to)
+        return false;
+    pack->spans++;
+    eki_put(to + EKI_SPAN_FIRST, span->first, 8);
+    eki_put(to + EKI_SPAN_COUNT, span->count, 8);
+    eki_put(to + EKI_SPAN_PLACE, (uint64_t)span->place, 8);
+    eki_put(to + EKI_SPAN_FUNCTION, span->function, 2);
+    return true;
+}
+
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker)
 {
@@ -109,6 +124,8 @@ void eki_record_pack_end(struct eki_record_pack *pack,
     eki_put(to + EKI_WORKER_NULL, worker->null_ns, 8);
     if (pack->version > EKI_RECORD_VERSION_DATA)
         eki_put(to + EKI_WORKER_FAMILIES, (uint64_t)pack->families, 8);
+    if (pack->version > EKI_RECORD_VERSION_STARTS)
+        eki_put(to + EKI_WORKER_SPANS, (uint64_t)pack->spans, 8);
 }
 
 void eki_record_pack_free(struct eki_record_pack *pack)

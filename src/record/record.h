@@ -15,9 +15,11 @@
 #include "base/options.h"
 #include "base/sealed.h"
 
-#define EKI_RECORD_VERSION 5 /* as written */
-/* As read, too: nothing of when tasks began; nothing of those that were held
- * up, either; nothing of spawned ones; and nothing of data. */
+#define EKI_RECORD_VERSION 6 /* as written */
+/* As read, too: nothing of stops and of where null indices ran; nothing of when
+ * tasks began, either; nothing of those that were held up; nothing of spawned
+ * ones; and nothing of data. */
+#define EKI_RECORD_VERSION_STARTS 5
 #define EKI_RECORD_VERSION_HELD 4
 #define EKI_RECORD_VERSION_SPAWNED 3
 #define EKI_RECORD_VERSION_DATA 2
@@ -50,7 +52,7 @@ enum {
 int eki_record_flags(int version);
 
 struct eki_record_task {
-    uint64_t id;
+    uint64_t id;          /* first, for eki_place_from() */
     uint64_t duration_ns; /* middle of its bin; 0: not measured */
     uint64_t start_ns; /* since its rank has entered; or EKI_RECORD_UNKNOWN */
     int worker;        /* that has run it */
@@ -73,19 +75,37 @@ struct eki_record_family {
     uint64_t parent, first, count;
 };
 
+/* Indices of a range that ran one behind the other: those that are not listed
+ * were null. */
+struct eki_record_span {
+    uint64_t first, count; /* of indices; the id of the first */
+    int64_t place;         /* so many listed tasks of the worker ran before */
+    uint16_t function;
+};
+
 /*
  * What a worker has run.  Null indices of ranges, and up to version 2 spawned
- * tasks that were not kept, are counted only: executed - nulls - count are
+ * tasks that were not kept, are not listed: executed - nulls - count are
  * spawned.
  */
 struct eki_record_worker {
     int64_t first, count;           /* its part of the iteration's tasks */
     int64_t first_family, families; /* ... and of the families of these */
+    int64_t first_span, spans;      /* ... and of spans that have null ones */
     int64_t executed;               /* tasks in all, listed or not */
     int64_t nulls;                  /* discarded indices of ranges */
     int64_t failed, cancelled;
     uint64_t work_ns; /* by the clock, for all that were executed */
     uint64_t null_ns; /* of work_ns, for the NULLS */
+};
+
+/* How an iteration was stopped. */
+enum {
+    EKI_RECORD_STOPPED = 1,   /* tasks did not run, which was no error */
+    EKI_RECORD_CONTINUED = 2, /* ... and the next iteration has these alone */
+    EKI_RECORD_BY_SIGNAL = 4, /* who asked; neither: a task */
+    EKI_RECORD_BY_TIME = 8,
+    EKI_RECORD_STOPS = 15 /* all of these */
 };
 
 /* How an iteration was run. */
@@ -98,6 +118,7 @@ struct eki_record_head {
     ek_steal_policy steal;
     enum eki_order order;
     ek_on_failure_policy on_failure;
+    int stopped; /* EKI_RECORD_STOPPED ...; before version 6: 0 */
 };
 
 /* The job that the file tells of. */
@@ -142,6 +163,8 @@ struct eki_record_iteration {
     int64_t task_count;
     struct eki_record_family *families; /* [family_count], by worker */
     int64_t family_count;
+    struct eki_record_span *spans; /* [span_count], by worker */
+    int64_t span_count;
     struct eki_record_payload *payloads; /* [payload_count], by task */
     int64_t payload_count, payload_room;
 };
@@ -215,11 +238,12 @@ struct eki_record_pack {
     size_t worker_at; /* where the open worker begins ... */
     int64_t count;    /* ... its tasks so far ... */
     uint64_t end_ns;  /* ... when the last has ended, as it is read ... */
-    int64_t families; /* ... and families */
+    int64_t families; /* ... families ... */
+    int64_t spans;    /* ... and spans */
 };
 
 /* Begin a worker (its counts come at the end), add its tasks (id, function,
- * bin, flags, start), then its families, end it; false: no memory. */
+ * bin, flags, start), its families, its spans, end it; false: no memory. */
 bool eki_record_pack_begin(struct eki_record_pack *pack);
 bool eki_record_pack_task(struct eki_record_pack *pack,
                           const struct eki_record_task *task);
@@ -228,7 +252,9 @@ bool eki_record_pack_payload(struct eki_record_pack *pack, const void *payload,
                              int bytes);
 bool eki_record_pack_family(struct eki_record_pack *pack,
                             const struct eki_record_family *family);
-/* Counts tasks and families itself: those of the worker are not read. */
+bool eki_record_pack_span(struct eki_record_pack *pack,
+                          const struct eki_record_span *span);
+/* Counts all of these itself: those of the worker are not read. */
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker);
 void eki_record_pack_free(struct eki_record_pack *pack);

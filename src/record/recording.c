@@ -123,10 +123,21 @@ static const unsigned char *pack_seeds(struct packing *packing,
     return at;
 }
 
-/* Pack what the worker has run as it ran; all of it, or there was no memory to
- * note that. */
-static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
+/* The spans from NEXT on that are behind so many STRETCHES are behind what is
+ * packed. */
+static void place_spans(const struct packing *packing, int64_t *next,
+                        const struct eki_spans *spans, int64_t stretches)
 {
+    for (; *next < spans->count && spans->list[*next].stretches == stretches;
+         ++*next)
+        spans->list[*next].stretches = packing->pack->count;
+}
+
+/* Pack what the worker has run as it ran; all of it, or there was no memory to
+ * note that.  Spans learn how many tasks ran before. */
+static void pack_as_run(struct packing *packing, struct ek_worker *worker)
+{
+    int64_t span = 0;
     const struct eki_local *local = &worker->local;
     const struct eki_pinned *pinned = &worker->engine->pinned;
     const struct eki_stretches *stretches = &worker->stretches;
@@ -135,6 +146,7 @@ static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
     const unsigned char *own = pinned->local.seed_end;
     for (int64_t i = 0; i < stretches->count; i++) {
         const struct eki_stretch *ran = &stretches->list[i];
+        place_spans(packing, &span, &worker->spans, i);
         packing->start_ns =
             eki_ns_since(worker->engine->entered_ns, ran->start_ns);
         if (ran->seeds < 0) {
@@ -147,6 +159,7 @@ static void pack_as_run(struct packing *packing, const struct ek_worker *worker)
             pack_slot(packing, (const struct eki_slot *)log);
         seed = pack_seeds(packing, local, seed, ran->seeds, NULL, 0);
     }
+    place_spans(packing, &span, &worker->spans, stretches->count);
     packing->has_room &= !stretches->is_cut;
     EKI_ASSERT(!packing->has_room || log == local->log_end);
 }
@@ -162,6 +175,23 @@ static bool pack_families(struct eki_record_pack *pack,
         has_room = eki_record_pack_family(
             pack, &(struct eki_record_family){family->parent, family->first,
                                               family->count});
+    }
+    return has_room;
+}
+
+/* Pack the spans of a worker; likewise. */
+static bool pack_spans(struct eki_record_pack *pack,
+                       const struct eki_spans *spans)
+{
+    bool has_room = !spans->is_cut;
+    for (int64_t i = 0; has_room && i < spans->count; i++) {
+        const struct eki_span *span = &spans->list[i];
+        has_room = eki_record_pack_span(
+            pack,
+            &(struct eki_record_span){.first = span->first,
+                                      .count = (uint64_t)span->count,
+                                      .place = span->stretches,
+                                      .function = (uint16_t)span->function});
     }
     return has_room;
 }
@@ -215,8 +245,9 @@ static bool pack_worker_tasks(struct eki_record_pack *pack,
                                      .cancelled = counts->cancelled,
                                      .work_ns = counts->work_ns,
                                      .null_ns = counts->null_ns};
-    packing.has_room =
-        packing.has_room && pack_families(pack, &worker->families);
+    packing.has_room = packing.has_room &&
+                       pack_families(pack, &worker->families) &&
+                       pack_spans(pack, &worker->spans);
     if (packing.has_room)
         eki_record_pack_end(pack, &sums);
     return packing.has_room;

@@ -4,12 +4,14 @@
 #include "engine/offers.h"
 #include "fabric/fabric.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* What rank 0 tells first. */
 struct told {
     int64_t count; /* of turns; -1: the record does not have the iteration */
-    bool was_stopped, leaves_tasks;
+    bool was_stopped;
+    int stopped;
 };
 
 static ek_status no_replay_memory(void)
@@ -24,8 +26,9 @@ static ek_status check_job(const struct eki_record *record,
     const struct eki_record_shape *shape = &record->shape;
     if (shape->version != EKI_RECORD_VERSION)
         return eki_error(EK_ERR_FILE,
-                         "'%.500s' cannot be replayed: version %d does not say "
-                         "in which order tasks ran",
+                         "'%.500s' cannot be replayed: a record of version %d "
+                         "does not say all that ran, and in which order; "
+                         "record the run again",
                          record->path, shape->version);
     if (shape->ranks != topology->size)
         return eki_error(EK_ERR_FILE,
@@ -98,41 +101,123 @@ static int function_here(const struct eki_record *record,
     return -1;
 }
 
-/* Of rank 0, whose room FIRSTS [workers + 1] is. */
+/* Where turns are put; without TURNS they are counted. */
+struct list {
+    struct eki_turn *turns;
+    int64_t count;
+};
+
+static void put_turn(struct list *list, uint64_t id, int64_t nulls, int worker,
+                     int function)
+{
+    if (list->turns)
+        list->turns[list->count] =
+            (struct eki_turn){id, list->count, nulls, worker, function};
+    list->count++;
+}
+
+/* The indices of a span of worker W: tasks that are listed, from TASK to END,
+ * and between them null ones.  Returns the task behind them. */
+static const struct eki_record_task *
+put_span(struct list *list, const struct eki_record_span *span, int w,
+         const struct eki_record_task *task, const struct eki_record_task *end,
+         const int *functions)
+{
+    uint64_t next = span->first, last = span->first + span->count;
+    for (; task != end && task->id >= next && task->id < last; task++) {
+        if (task->id > next)
+            put_turn(list, next, (int64_t)(task->id - next), w,
+                     functions[span->function]);
+        put_turn(list, task->id, 0, w, functions[task->function]);
+        next = task->id + 1;
+    }
+    if (next < last)
+        put_turn(list, next, (int64_t)(last - next), w,
+                 functions[span->function]);
+    return task;
+}
+
+/* What worker W has run. */
+static void put_worker(struct list *list,
+                       const struct eki_record_iteration *iteration, int w,
+                       const int *functions)
+{
+    const struct eki_record_worker *worker = &iteration->workers[w];
+    const struct eki_record_task *first = iteration->tasks + worker->first;
+    const struct eki_record_task *task = first, *end = first + worker->count;
+    const struct eki_record_span *span = iteration->spans + worker->first_span;
+    const struct eki_record_span *last = span + worker->spans;
+    while (task != end || span != last) {
+        if (span != last && span->place <= task - first) {
+            task = put_span(list, span++, w, task, end, functions);
+        } else {
+            put_turn(list, task->id, 0, w, functions[task->function]);
+            task++;
+        }
+    }
+}
+
+/* No task may run twice in an iteration. */
+static ek_status check_turns(const struct list *list, const char *path,
+                             int64_t iteration)
+{
+    for (int64_t i = 1; i < list->count; i++) {
+        const struct eki_turn *turn = &list->turns[i - 1];
+        uint64_t tasks = turn->nulls > 0 ? (uint64_t)turn->nulls : 1;
+        if (list->turns[i].id - turn->id < tasks)
+            return eki_error(EK_ERR_FILE,
+                             "'%.500s' cannot be replayed: task %" PRIu64
+                             " (home worker %d) is there twice in iteration "
+                             "%" PRId64,
+                             path, list->turns[i].id & (EKI_NUMBERS - 1),
+                             eki_id_home(list->turns[i].id), iteration);
+    }
+    return EK_OK;
+}
+
+/* Of rank 0, whose room FIRSTS [workers + 1] is; FUNCTIONS are those here. */
+static ek_status put_turns(struct eki_replaying *replaying,
+                           const struct eki_record_iteration *iteration,
+                           const int *functions, int64_t *firsts)
+{
+    const struct eki_record *record = replaying->record;
+    int workers = record->shape.workers;
+    struct list list = {NULL, 0};
+    for (int w = 0; w < workers; w++) {
+        firsts[w] = list.count;
+        put_worker(&list, iteration, w, functions);
+    }
+    firsts[workers] = list.count;
+    list.turns = eki_alloc((size_t)list.count + 1, sizeof *list.turns);
+    replaying->replay.turns = list.turns;
+    if (!list.turns)
+        return no_replay_memory();
+    list.count = 0;
+    for (int w = 0; w < workers; w++)
+        put_worker(&list, iteration, w, functions);
+    qsort(list.turns, (size_t)list.count, sizeof *list.turns, by_turn_id);
+    return check_turns(&list, record->path, iteration->head.iteration);
+}
+
+/* Of rank 0. */
 static ek_status take_turns(struct eki_replaying *replaying,
                             const struct eki_engine *engine,
                             const struct eki_record_iteration *iteration,
                             struct told *told, int64_t *firsts)
 {
     const struct eki_record *record = replaying->record;
-    struct eki_replay *replay = &replaying->replay;
     int *functions =
         eki_alloc((size_t)record->function_count + 1, sizeof *functions);
-    replay->turns =
-        eki_alloc((size_t)iteration->task_count + 1, sizeof *replay->turns);
-    if (!functions || !replay->turns) {
-        eki_free(functions);
+    if (!functions)
         return no_replay_memory();
-    }
     for (int f = 0; f < record->function_count; f++)
         functions[f] = function_here(record, engine, f);
-    told->count = iteration->task_count;
-    told->was_stopped = iteration->head.status != EK_OK;
-    for (int w = 0; w < record->shape.workers; w++) {
-        firsts[w] = iteration->workers[w].first;
-        told->was_stopped |= iteration->workers[w].cancelled > 0;
-    }
-    told->leaves_tasks = told->was_stopped && iteration->head.status == EK_OK;
-    firsts[record->shape.workers] = iteration->task_count;
-    for (int64_t k = 0; k < iteration->task_count; k++) {
-        const struct eki_record_task *task = &iteration->tasks[k];
-        replay->turns[k] = (struct eki_turn){task->id, k, task->worker,
-                                             functions[task->function]};
-    }
-    qsort(replay->turns, (size_t)told->count, sizeof *replay->turns,
-          by_turn_id);
+    told->stopped = iteration->head.stopped;
+    told->was_stopped = iteration->head.status != EK_OK || told->stopped != 0;
+    ek_status status = put_turns(replaying, iteration, functions, firsts);
+    told->count = firsts[record->shape.workers];
     eki_free(functions);
-    return EK_OK;
+    return status;
 }
 
 /* Of rank 0: read ITERATION, unless the record does not have it. */
@@ -221,7 +306,7 @@ ek_status eki_replaying_enter(struct eki_replaying *replaying,
         replay->iteration = iteration;
         replay->count = told.count;
         replay->was_stopped = told.was_stopped;
-        replay->leaves_tasks = told.leaves_tasks;
+        replay->stopped = told.stopped;
         status = share_turns(replay, engine, &told, firsts);
         engine->replay = status == EK_OK ? replay : NULL;
     }
@@ -234,6 +319,7 @@ ek_status eki_replaying_enter(struct eki_replaying *replaying,
 ek_status eki_replaying_leave(struct eki_replaying *replaying,
                               struct eki_engine *engine, bool was_stopped)
 {
+    replaying->stopped = engine->replay ? engine->replay->stopped : -1;
     if (!engine->replay)
         return EK_OK;
     ek_status status = eki_replay_close(engine, was_stopped);

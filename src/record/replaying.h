@@ -13,6 +13,7 @@ struct eki_replaying {
     struct eki_record *record; /* of rank 0; NULL: of another collection */
     int64_t next;              /* its iteration that may be the next */
     bool is_over;              /* rank 0 has said so */
+    int stopped;               /* of the last one, or -1: it was not in it */
     struct eki_replay replay;  /* of the open iteration */
 };
 

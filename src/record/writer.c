@@ -103,6 +103,7 @@ void eki_record_begin(struct eki_record_writer *writer,
     body[EKI_ITERATION_STEAL] = (unsigned char)head->steal;
     body[EKI_ITERATION_ORDER] = (unsigned char)head->order;
     body[EKI_ITERATION_ON_FAILURE] = (unsigned char)head->on_failure;
+    body[EKI_ITERATION_STOPPED] = (unsigned char)head->stopped;
     eki_sealed_begin(&writer->out, EKI_BLOCK_ITERATION,
                      (int64_t)sizeof body + bytes);
     eki_record_put(writer, body, sizeof body);

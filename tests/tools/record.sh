@@ -106,7 +106,7 @@ bad() {
     [ ! -e bad.ekr ] || fail "$3: left a file"
 }
 bad 1 "no line may begin with 'hello'" '1s/.*/hello/'
-bad 1 'version 6; allowed: 1 ... 5' '1s/1/6/'
+bad 1 'version 7; allowed: 1 ... 6' '1s/1/7/'
 bad 6 'allowed from version 2 on' '5a data 0 bytes_max 10'
 bad 10 'version 1 does not have all' '10s/-$/b 1 2/'
 bad 2 'is not allowed as the name' '2s/fock/a b/; 2s/ b/\/b/'
@@ -187,6 +187,18 @@ bad 5 'allowed from version 5 on' '1s/5/4/'
 bad 15 "payload '00ff1'; allowed: 1 ... 64 bytes" '15s/00ff10/00ff1/'
 bad 15 "payload '00fF10'" '15s/00ff10/00fF10/'
 bad 15 '6 words, expected 7' '15s/ 00ff10//'
+
+# How an iteration was stopped, and where null indices ran, from version 6 on.
+sed '1s/5/6/; s/^iteration .*/& stopped 11/
+/^worker 2/i range 1000 count 7 place 0 function 1' text >spans
+mv spans text
+run 0 binary text spans.ekr
+run 0 text spans.ekr
+sed 's/dscb 100 /dscb 101 /' text | diff - out || fail 'text with spans is not the same'
+line=$(grep -n '^range' text | head -n 1 | cut -d: -f1)
+bad "$line" 'a line of a range; allowed from version 6 on' '1s/6/5/; s/ stopped 11//'
+bad "$line" 'behind 9 tasks, of function 1' "${line}s/place 0/place 9/"
+bad 10 'stopped and 0 ... 15' 's/stopped 11/stopped 16/'
 
 # Damaged, truncated and foreign files.
 record=$data/be032_half.ekr

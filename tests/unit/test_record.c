@@ -97,6 +97,17 @@ static struct eki_record_family family_of(int i)
                                       .count = (uint64_t)(10 - i)};
 }
 
+/* It has run null indices alone. */
+enum {
+    SPANS = 2
+};
+
+static struct eki_record_span span_of(int i)
+{
+    return (struct eki_record_span){.first = eki_id(i, 1000),
+                                    .count = (uint64_t)(40 + i)};
+}
+
 static struct eki_record_head head_of(int k)
 {
     return (struct eki_record_head){.iteration = 3 * k + 1,
@@ -106,7 +117,8 @@ static struct eki_record_head head_of(int k)
                                                       : EK_RESTORE_RETAIN,
                                     .steal = EK_STEAL_NEAR,
                                     .order = EKI_ORDER_EXECUTED,
-                                    .on_failure = EK_ON_FAILURE_CONTINUE};
+                                    .on_failure = EK_ON_FAILURE_CONTINUE,
+                                    .stopped = k == 0 ? EKI_RECORD_STOPS : 0};
 }
 
 static void pack_iteration(struct eki_record_pack *pack, int k)
@@ -123,6 +135,10 @@ static void pack_iteration(struct eki_record_pack *pack, int k)
         for (int i = 0; k == 0 && w == 0 && i < FAMILIES; i++) {
             struct eki_record_family family = family_of(i);
             CHECK(eki_record_pack_family(pack, &family));
+        }
+        for (int i = 0; k == 0 && w == 0 && i < SPANS; i++) {
+            struct eki_record_span span = span_of(i);
+            CHECK(eki_record_pack_span(pack, &span));
         }
         eki_record_pack_end(pack, &worker);
     }
@@ -184,6 +200,16 @@ static void check_worker(const struct eki_record_iteration *iteration, int k,
         CHECK_EQ_INT(family->first, is.first);
         CHECK_EQ_INT(family->count, is.count);
     }
+    CHECK_EQ_INT(worker->spans, k == 0 && w == 0 ? SPANS : 0);
+    for (int i = 0; i < worker->spans; i++) {
+        struct eki_record_span is = span_of(i);
+        const struct eki_record_span *span =
+            &iteration->spans[worker->first_span + i];
+        CHECK_EQ_INT(span->first, is.first);
+        CHECK_EQ_INT(span->count, is.count);
+        CHECK_EQ_INT(span->place, 0);
+        CHECK_EQ_INT(span->function, 0);
+    }
     for (int64_t i = 0; i < worker->count; i++) {
         struct eki_record_task is = task_of(k, w, i);
         const struct eki_record_task *task =
@@ -225,6 +251,7 @@ static void check_iteration(struct eki_record *record, int k)
     CHECK_EQ_INT(iteration.head.steal, expected.steal);
     CHECK_EQ_INT(iteration.head.order, expected.order);
     CHECK_EQ_INT(iteration.head.on_failure, expected.on_failure);
+    CHECK_EQ_INT(iteration.head.stopped, expected.stopped);
     eki_record_unload(&iteration);
     CHECK(iteration.tasks == NULL && iteration.workers == NULL);
 }
@@ -419,8 +446,8 @@ static void refuse(size_t at, int bytes, uint64_t value, size_t named,
 static void each_field_of_the_header_is_checked(void)
 {
     refuse(0, 1, 'F', 0, "does not begin with EKRECORD");
-    refuse(EKI_HEADER_VERSION, 4, 6, EKI_HEADER_VERSION,
-           "version 6; allowed: 1 ... 5");
+    refuse(EKI_HEADER_VERSION, 4, 7, EKI_HEADER_VERSION,
+           "version 7; allowed: 1 ... 6");
     refuse(EKI_HEADER_BYTES, 4, 96, EKI_HEADER_BYTES, "expected 100");
     refuse(EKI_HEADER_RANKS, 4, 0, EKI_HEADER_RANKS, "0 ranks");
     refuse(EKI_HEADER_RANKS, 4, 3, EKI_HEADER_BYTES, "for 3 ranks");
@@ -444,13 +471,13 @@ static void each_field_of_a_block_is_checked(void)
     size_t end = block_at(EKI_BLOCK_END, 0);
     refuse(end + EKI_BLOCK_HEAD, 8, 3, end + EKI_BLOCK_HEAD, "there are 2");
     refuse(end, 4, EKI_BLOCK_FUNCTION, end + EKI_BLOCK_BYTES, "expected 68");
-    refuse(end, 4, EKI_BLOCK_ITERATION, end + EKI_BLOCK_BYTES, "expected 216");
+    refuse(end, 4, EKI_BLOCK_ITERATION, end + EKI_BLOCK_BYTES, "expected 240");
     refuse(function, 4, EKI_BLOCK_END, function + EKI_BLOCK_BYTES,
            "expected 8");
     size_t second = block_at(EKI_BLOCK_ITERATION, 1) + EKI_BLOCK_HEAD;
     refuse(second, 8, 1, second, "iteration 1 after iteration 1");
     refuse(second, 8, UINT64_MAX, second, "iteration -1 after");
-    refuse(second + EKI_ITERATION_ZERO + 2, 1, 1, second + EKI_ITERATION_ZERO,
+    refuse(second + EKI_ITERATION_ZERO + 1, 1, 1, second + EKI_ITERATION_ZERO,
            "must be 0");
 }
 
@@ -519,6 +546,25 @@ static void each_field_of_what_is_spawned_is_checked(void)
            second + EKI_FAMILY_PARENT, "spawns itself");
 }
 
+static void each_field_of_a_span_is_checked(void)
+{
+    size_t at =
+        block_at(EKI_BLOCK_ITERATION, 0) + EKI_BLOCK_HEAD + EKI_ITERATION_HEAD;
+    size_t spans = at + EKI_WORKER_SPANS;
+    size_t first = at + EKI_WORKER_HEAD + FAMILIES * EKI_FAMILY_BYTES;
+    refuse(spans, 8, 1000, spans, "1000 spans; there are bytes for");
+    refuse(spans, 8, UINT64_MAX, spans, "spans; there are bytes for");
+    refuse(first + EKI_SPAN_COUNT, 8, 0, first + EKI_SPAN_COUNT, "0 indices");
+    refuse(first + EKI_SPAN_COUNT, 8, EKI_NUMBERS + 1, first + EKI_SPAN_COUNT,
+           "a span of");
+    refuse(first + EKI_SPAN_PLACE, 8, 1, first + EKI_SPAN_PLACE,
+           "behind 1 tasks; allowed: 0 ... 0");
+    refuse(first + EKI_SPAN_FUNCTION, 2, 1, first + EKI_SPAN_FUNCTION,
+           "function 1; there are 1");
+    size_t stopped = at - EKI_ITERATION_HEAD + EKI_ITERATION_STOPPED;
+    refuse(stopped, 1, EKI_RECORD_STOPS + 1, stopped, "unknown stops 0x10");
+}
+
 static void each_field_of_data_is_checked(void)
 {
     size_t data = block_at(EKI_BLOCK_DATA, 0), body = data + EKI_BLOCK_HEAD;
@@ -545,7 +591,7 @@ static void write_version(int version, uint8_t flags)
     struct eki_record_shape first = shape;
     struct eki_record_writer *writer;
     struct eki_record_pack pack = {.version = version};
-    struct eki_record_head head = head_of(0);
+    struct eki_record_head head = head_of(1);
     const struct eki_record_worker idle = {.executed = 0},
                                    busy = {.executed = 1};
     const struct eki_record_task task = {.flags = flags};
@@ -567,6 +613,8 @@ static void write_version(int version, uint8_t flags)
 
 static void files_of_older_versions_are_read(void)
 {
+    write_version(EKI_RECORD_VERSION_STARTS, EKI_RECORD_HELD);
+    CHECK_OK(read_all());
     write_version(EKI_RECORD_VERSION_HELD, EKI_RECORD_HELD);
     CHECK_OK(read_all());
     write_version(EKI_RECORD_VERSION_HELD, EKI_RECORD_PAYLOAD);
@@ -840,6 +888,7 @@ int main(int argc, char **argv)
     RUN(each_field_of_a_worker_is_checked);
     RUN(the_text_and_payloads_are_checked);
     RUN(each_field_of_what_is_spawned_is_checked);
+    RUN(each_field_of_a_span_is_checked);
     RUN(each_field_of_data_is_checked);
     RUN(files_of_older_versions_are_read);
     RUN(the_length_of_an_iteration_must_fit);

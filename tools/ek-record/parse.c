@@ -45,6 +45,7 @@ struct parse {
     struct eki_record_pack pack;
     struct eki_record_worker worker; /* open if next_worker > 0 */
     uint64_t next_spawned;           /* least id that it may spawn next */
+    uint64_t least_place;            /* of its next span */
 };
 
 static ek_status EKI_PRINTF(2, 3)
@@ -62,6 +63,11 @@ static ek_status EKI_PRINTF(2, 3)
 static ek_status no_memory(const struct parse *parse)
 {
     return eki_error(EK_ERR_NOMEM, "no memory for '%.500s'", parse->text);
+}
+
+static bool has_spans(const struct parse *parse)
+{
+    return parse->shape.version > EKI_RECORD_VERSION_STARTS;
 }
 
 static bool has_starts(const struct parse *parse)
@@ -139,7 +145,7 @@ static ek_status take_about(struct parse *parse)
 {
     if (!has_starts(parse))
         return refuse(parse, "a line about the job; allowed from version %d on",
-                      EKI_RECORD_VERSION);
+                      EKI_RECORD_VERSION_STARTS);
     eki_append(parse->about, sizeof parse->about, "%s\n",
                parse->count > 1 ? parse->words[1] : "");
     return strlen(parse->about) < sizeof parse->about - 1
@@ -248,20 +254,25 @@ static ek_status close_iteration(struct parse *parse)
 
 static ek_status take_iteration(struct parse *parse)
 {
-    uint64_t iteration, status;
+    const int words = 6 + 2 * TOOL_POLICIES;
+    uint64_t iteration, status, stopped = 0;
     EKI_TRY(close_iteration(parse));
-    EKI_TRY(check_count(parse, 6 + 2 * TOOL_POLICIES));
+    EKI_TRY(check_count(parse, has_spans(parse) ? words + 2 : words));
     EKI_TRY(number_after(parse, "iteration", 1, INT64_MAX, &iteration));
     EKI_TRY(
         number_after(parse, "wall_ns", 3, UINT64_MAX, &parse->head.wall_ns));
     EKI_TRY(number_after(parse, "status", 5, UINT8_MAX, &status));
     for (int i = 0; i < TOOL_POLICIES; i++)
         EKI_TRY(take_policy(parse, i));
+    if (has_spans(parse))
+        EKI_TRY(number_after(parse, "stopped", words + 1, EKI_RECORD_STOPS,
+                             &stopped));
     if ((int64_t)iteration <= parse->last_iteration)
         return refuse(parse, "iteration %" PRIu64 " after %" PRId64, iteration,
                       parse->last_iteration);
     parse->head.iteration = parse->last_iteration = (int64_t)iteration;
     parse->head.status = (ek_status) - (int)status;
+    parse->head.stopped = (int)stopped;
     parse->stage = STAGE_ITERATIONS;
     parse->is_open = true;
     parse->next_worker = 0;
@@ -300,7 +311,8 @@ static ek_status take_worker(struct parse *parse)
         eki_record_pack_end(&parse->pack, &parse->worker);
     EKI_TRY(read_counts(parse, &parse->worker));
     parse->next_spawned = eki_id_first_spawned(parse->next_worker);
-    parse->worker.families = 0;
+    parse->worker.families = parse->worker.spans = 0;
+    parse->least_place = 0;
     parse->next_worker++;
     return eki_record_pack_begin(&parse->pack) ? EK_OK : no_memory(parse);
 }
@@ -396,8 +408,9 @@ static ek_status take_task(struct parse *parse)
     EKI_TRY(take_sizes(parse, &task));
     if (!parse->is_open || parse->next_worker == 0)
         return refuse(parse, "a task before the first worker");
-    if (parse->worker.families > 0)
-        return refuse(parse, "a task after a line of spawned tasks");
+    if (parse->worker.families > 0 || parse->worker.spans > 0)
+        return refuse(parse, "a task after a line of spawned tasks, or of a "
+                             "range");
     if (++parse->worker.count > parse->worker.executed - parse->worker.nulls)
         return refuse(parse, "more tasks than the worker has executed");
     if (!eki_record_pack_task(&parse->pack, &task))
@@ -430,10 +443,43 @@ static ek_status take_family(struct parse *parse)
                       ", one after another",
                       family.count, family.first, family.parent,
                       parse->next_spawned, end - 1);
+    if (parse->worker.spans > 0)
+        return refuse(parse, "spawned tasks after a line of a range");
     parse->next_spawned = family.first + family.count;
     parse->worker.families++;
     return eki_record_pack_family(&parse->pack, &family) ? EK_OK
                                                          : no_memory(parse);
+}
+
+static ek_status take_span(struct parse *parse)
+{
+    struct eki_record_span span;
+    uint64_t place, function;
+    int functions = eki_record_functions_written(parse->writer);
+    EKI_TRY(check_count(parse, 8));
+    EKI_TRY(number_after(parse, "range", 1, UINT64_MAX, &span.first));
+    EKI_TRY(number_after(parse, "count", 3, EKI_NUMBERS, &span.count));
+    EKI_TRY(number_after(parse, "place", 5, INT64_MAX, &place));
+    EKI_TRY(number_after(parse, "function", 7, UINT16_MAX, &function));
+    if (!parse->is_open || parse->next_worker == 0)
+        return refuse(parse, "a range before the first worker");
+    if (!has_spans(parse))
+        return refuse(parse, "a line of a range; allowed from version %d on",
+                      EKI_RECORD_VERSION);
+    if (span.count == 0 || place < parse->least_place ||
+        place > (uint64_t)parse->worker.count ||
+        function >= (uint64_t)functions)
+        return refuse(parse,
+                      "a range of %" PRIu64 " indices behind %" PRIu64
+                      " tasks, of function %" PRIu64
+                      "; allowed: 1 or more, %" PRIu64 " ... %" PRId64
+                      ", 0 ... %d",
+                      span.count, place, function, parse->least_place,
+                      parse->worker.count, functions - 1);
+    span.place = (int64_t)(parse->least_place = place);
+    span.function = (uint16_t)function;
+    parse->worker.spans++;
+    return eki_record_pack_span(&parse->pack, &span) ? EK_OK : no_memory(parse);
 }
 
 static ek_status take_end(struct parse *parse)
@@ -464,6 +510,7 @@ static const struct {
              {"worker", STAGE_ITERATIONS, STAGE_ITERATIONS, take_worker},
              {"task", STAGE_ITERATIONS, STAGE_ITERATIONS, take_task},
              {"spawned", STAGE_ITERATIONS, STAGE_ITERATIONS, take_family},
+             {"range", STAGE_ITERATIONS, STAGE_ITERATIONS, take_span},
              {"end", STAGE_RANKS, STAGE_ITERATIONS, take_end}};
 
 /* Cut LINE at each space; a function's name may have some, as a line about the

@@ -50,6 +50,13 @@ static void print_family(const struct eki_record_family *family)
            family->parent, family->first, family->count);
 }
 
+static void print_span(const struct eki_record_span *span)
+{
+    printf("range %" PRIu64 " count %" PRIu64 " place %" PRId64
+           " function %d\n",
+           span->first, span->count, span->place, span->function);
+}
+
 static void print_iteration(const struct eki_record *record,
                             const struct eki_record_iteration *iteration)
 {
@@ -58,6 +65,8 @@ static void print_iteration(const struct eki_record *record,
            head->iteration, head->wall_ns, -(int)head->status);
     for (int i = 0; i < TOOL_POLICIES; i++)
         print_policy(&tool_policies[i], head);
+    if (record->shape.version > EKI_RECORD_VERSION_STARTS)
+        printf(" stopped %d", head->stopped);
     putchar('\n');
     for (int i = 0; i < record->shape.workers; i++) {
         const struct eki_record_worker *worker = &iteration->workers[i];
@@ -66,6 +75,8 @@ static void print_iteration(const struct eki_record *record,
             print_task(iteration, worker->first + k);
         for (int64_t k = 0; k < worker->families; k++)
             print_family(&iteration->families[worker->first_family + k]);
+        for (int64_t k = 0; k < worker->spans; k++)
+            print_span(&iteration->spans[worker->first_span + k]);
     }
 }
 
