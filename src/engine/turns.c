@@ -85,11 +85,14 @@ static void tell(struct eki_engine *engine, uint64_t id, int function,
         eki_append(replay->text, sizeof replay->text,
                    "is not in iteration %lld of the record",
                    (long long)replay->iteration);
+    else if (turn->function < 0)
+        eki_append(replay->text, sizeof replay->text,
+                   "is one of another function in iteration %lld of the record",
+                   (long long)replay->iteration);
     else if (turn->function != function)
         eki_append(replay->text, sizeof replay->text,
                    "is one of '%.30s' in iteration %lld of the record",
-                   turn->function < 0 ? "another function"
-                                      : engine->functions[turn->function].name,
+                   engine->functions[turn->function].name,
                    (long long)replay->iteration);
     else
         eki_append(replay->text, sizeof replay->text,

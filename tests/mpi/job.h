@@ -242,6 +242,17 @@ static inline void job_remove_folder(const char *folder)
         CHECK_EQ_INT(system(command), 0);
 }
 
+/* Of this job, with what older ones of that name became. */
+static inline void job_remove_file(const char *path)
+{
+    char older[256];
+    snprintf(older, sizeof older, "%s.1", path);
+    if (job_rank == 0) {
+        remove(path);
+        remove(older);
+    }
+}
+
 /* Wait without using the core: the machine may have fewer than workers. */
 static inline void job_nap(int64_t us)
 {

@@ -192,15 +192,6 @@ static void bad_files_are_refused_everywhere(void)
     refuse(path, path);
 }
 
-/* With what older records became. */
-static void remove_files(void)
-{
-    char older[60];
-    snprintf(older, sizeof older, "%s.1", path);
-    remove(path);
-    remove(older);
-}
-
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -214,7 +205,6 @@ int main(int argc, char **argv)
     JOB_RUN(what_does_not_fit_has_no_hints);
     JOB_RUN(a_record_without_tasks_has_no_hints);
     JOB_RUN(bad_files_are_refused_everywhere);
-    if (job_rank == 0)
-        remove_files();
+    job_remove_file(path);
     return job_result();
 }

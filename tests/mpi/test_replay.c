@@ -43,6 +43,8 @@ static char path[40];
 static struct run recorded, replayed, *into;
 static int iteration;
 static int64_t left_out = -1, added; /* a seed; how many are there twice */
+static int64_t more_indices, more_children;
+static const char *name = "work";
 static int64_t stops_at = -1;
 static const char *on_stop = "restart";
 static ek_function function;
@@ -61,7 +63,8 @@ static int work(ek_worker *worker, const void *data, size_t bytes,
         job_nap(200);
     if (own.number == stops_at)
         ek_stop(worker);
-    for (int64_t i = 0; own.depth < DEPTH && i < own.number % 4; i++) {
+    int64_t children = own.number % 4 + more_children;
+    for (int64_t i = 0; own.depth < DEPTH && i < children; i++) {
         struct payload child = {own.number * 4 + i + SEEDS, own.depth + 1};
         CHECK_OK(ek_spawn(
             worker, function, &child, sizeof child,
@@ -90,7 +93,7 @@ static void add_others(ek_collection *tasks)
     pinned.pinned = true;
     ek_function indices = job_register(tasks, "indices", index_work, NULL);
     CHECK_OK(ek_add_range(tasks, indices, job_rank * INDICES,
-                          (job_rank + 1) * INDICES));
+                          (job_rank + 1) * INDICES + more_indices));
     for (int64_t i = 0; i < PINNED; i++) {
         struct payload own = {PINNED_FROM + job_rank * PINNED + i, DEPTH - 1};
         CHECK_OK(ek_add_task(tasks, function, &own, sizeof own, &pinned));
@@ -107,7 +110,7 @@ static ek_collection *make(const char *record, const char *replay)
     job_set(&options, "replay", replay ? replay : "0");
     job_set(&options, "on_stop", on_stop);
     ek_collection *tasks = job_create(&options);
-    function = job_register(tasks, "work", work, NULL);
+    function = job_register(tasks, name, work, NULL);
     add_others(tasks);
     for (int64_t i = 0; job_rank == 0 && i < SEEDS + added; i++) {
         struct payload seed = {i % SEEDS, 0};
@@ -191,6 +194,19 @@ static void other_tasks_are_said(void)
     left_out = 7;
     refuse_iteration("iteration 0");
     left_out = -1;
+    name = "others";
+    refuse_iteration("of 'others' is one of another function in iteration 0");
+    name = "work";
+    more_indices = 1;
+    refuse_iteration("iteration 0");
+    more_indices = -1;
+    refuse_iteration("iteration 0");
+    more_indices = 0;
+    more_children = 1;
+    refuse_iteration("is not in iteration 0 of the record");
+    more_children = -1;
+    refuse_iteration("has not come");
+    more_children = 0;
 }
 
 static void an_iteration_beyond_the_record_is_free(void)
@@ -234,28 +250,55 @@ static void a_stopped_iteration_stops_again(void)
     stops_at = -1;
 }
 
-/* Each part runs what it ran, and leaves the rest to the next. */
+/* Each part runs what it ran, and leaves the rest to the next, whatever the
+ * option says. */
 static void a_continued_iteration_continues_again(void)
 {
     stops_at = 20;
     on_stop = "continue";
     run(path, NULL, &recorded);
+    on_stop = "restart";
+    run(NULL, path, &replayed);
+    CHECK(are_alike(&recorded, &replayed));
+    run(path, NULL, &recorded);
+    on_stop = "continue";
     run(NULL, path, &replayed);
     CHECK(are_alike(&recorded, &replayed));
     stops_at = -1;
     on_stop = "restart";
 }
 
-static void refuse(const char *replay, int workers, const char *why)
+/* Ranks that are not of COMM stand by. */
+static void refuse_over(MPI_Comm comm, const char *replay, int workers,
+                        const char *why)
 {
     ek_options options = job_options();
     ek_collection *tasks = NULL;
+    if (comm == MPI_COMM_NULL)
+        return;
     options.name = "again";
     options.workers = workers;
     options.ignore_environment = true;
     job_set(&options, "replay", replay);
-    JOB_STATUS(ek_create(MPI_COMM_WORLD, &options, &tasks), EK_ERR_FILE);
+    CHECK_EQ_INT(ek_create(comm, &options, &tasks), EK_ERR_FILE);
     CHECK_HAS_TEXT(ek_error_message(), why);
+}
+
+static void refuse(const char *replay, int workers, const char *why)
+{
+    refuse_over(MPI_COMM_WORLD, replay, workers, why);
+}
+
+static void other_ranks_are_refused(void)
+{
+    MPI_Comm comm;
+    bool is_last = job_rank > 0 && job_rank == job_size - 1;
+    run(path, NULL, &recorded);
+    MPI_Comm_split(MPI_COMM_WORLD, is_last ? MPI_UNDEFINED : 0, 0, &comm);
+    if (job_size > 1)
+        refuse_over(comm, path, job_workers, "this one has");
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
 }
 
 static void bad_files_are_refused_everywhere(void)
@@ -272,14 +315,6 @@ static void bad_files_are_refused_everywhere(void)
     refuse(path, job_workers, path);
 }
 
-static void remove_files(void)
-{
-    char older[60];
-    snprintf(older, sizeof older, "%s.1", path);
-    remove(path);
-    remove(older);
-}
-
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
@@ -292,8 +327,8 @@ int main(int argc, char **argv)
     JOB_RUN(an_iteration_beyond_the_record_is_free);
     JOB_RUN(a_stopped_iteration_stops_again);
     JOB_RUN(a_continued_iteration_continues_again);
+    JOB_RUN(other_ranks_are_refused);
     JOB_RUN(bad_files_are_refused_everywhere);
-    if (job_rank == 0)
-        remove_files();
+    job_remove_file(path);
     return job_result();
 }

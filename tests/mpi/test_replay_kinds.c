@@ -6,11 +6,16 @@
  *     test_replay_kinds RANKS WORKERS
  */
 #include "boxes.h"
+#include "record/record.h"
 
 #include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
+#include <evenkeel_report.h>
+#include <evenkeel_save.h>
 #include <evenkeel_spawn.h>
 #include <evenkeel_tiles.h>
+
+#include <signal.h>
 
 enum {
     ITERATIONS = 3,
@@ -26,9 +31,16 @@ enum {
 
 /* How a run differs from others. */
 struct kind {
-    const char *steal, *data, *on_stop;
+    const char *steal, *data;
     ek_restore_policy restore;
-    bool is_pulled, stops;
+    bool is_pulled;
+    enum {
+        STOPS_NEVER,
+        STOPS_BY_TASK, /* and starts again */
+        CONTINUES,     /* the same, and goes on */
+        STOPS_BY_SIGNAL,
+        STOPS_BY_TIME
+    } stops;
 };
 
 struct list {
@@ -39,10 +51,11 @@ struct list {
 /* What the workers of this rank have run: of two collections, or a loop. */
 struct run {
     struct list lists[ITERATIONS][2][WORKERS_MOST];
+    bool stopped[ITERATIONS]; /* as the report says */
 };
 
 static struct run recorded, replayed, *into;
-static int iteration;
+static int iteration, iterations; /* so many are run */
 static char folder[] = "/tmp/evenkeel-replay-XXXXXX";
 static char first[60], second[60];
 static const struct kind *kind;
@@ -57,8 +70,16 @@ static void note(ek_worker *worker, int collection)
         &into->lists[iteration][collection][ek_worker_here(worker)];
     if (CHECK(list->n < RAN_MOST))
         list->ids[list->n++] = ek_task_id(worker);
-    if (kind && kind->stops && atomic_fetch_sub(&stops_in, 1) == 1)
+    if (!kind || !kind->stops)
+        return;
+    bool asks = atomic_fetch_sub(&stops_in, 1) == 1;
+    if (asks && kind->stops <= CONTINUES)
         ek_stop(worker);
+    if (asks && kind->stops == STOPS_BY_SIGNAL)
+        raise(SIGUSR1);
+    /* Tasks are left when that is seen. */
+    if (kind->stops > CONTINUES && iteration < 2 && into == &recorded)
+        job_nap(300);
 }
 
 struct node {
@@ -144,7 +165,10 @@ static ek_options options_of(const char *name, const char *record,
     job_set(&options, "replay", replay ? replay : "0");
     CHECK_OK(ek_options_set(&options, "steal", kind->steal));
     job_set(&options, "data", kind->data);
-    job_set(&options, "on_stop", kind->on_stop);
+    /* The record says what comes after a stop. */
+    job_set(&options, "on_stop",
+            (kind->stops == CONTINUES) == !replay ? "continue" : "restart");
+    job_set(&options, "signal", kind->stops == STOPS_BY_SIGNAL ? "USR1" : "0");
     return options;
 }
 
@@ -189,7 +213,7 @@ static ek_collection *make(const char *record, const char *replay)
 }
 
 /* The workers of this rank are its own threads. */
-static void pull(ek_collection *tasks)
+static void pull(ek_collection *tasks, ek_process_report *report)
 {
     JOB_OK(ek_begin(tasks));
 #pragma omp parallel for schedule(static, 1) num_threads(job_workers)
@@ -198,7 +222,7 @@ static void pull(ek_collection *tasks)
         while (CHECK_OK(ek_next(tasks, here, &task)) && task.worker)
             run_task(task.worker, task.function, task.payload, task.bytes);
     }
-    JOB_OK(ek_end(tasks, NULL));
+    JOB_OK(ek_end(tasks, report));
 }
 
 static void run(const char *record, const char *replay, struct run *result)
@@ -206,12 +230,18 @@ static void run(const char *record, const char *replay, struct run *result)
     memset(result, 0, sizeof *result);
     into = result;
     ek_collection *tasks = make(record, replay);
-    for (iteration = 0; iteration < ITERATIONS; iteration++) {
-        atomic_store(&stops_in, iteration < 2 ? 30 : -1);
+    iterations = kind->stops ? ITERATIONS : ITERATIONS - 1;
+    for (iteration = 0; iteration < iterations; iteration++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        bool may_stop = iteration < 2 && job_rank == 0;
+        atomic_store(&stops_in, may_stop ? 10 : -1);
+        if (kind->stops == STOPS_BY_TIME && !replay)
+            CHECK_OK(ek_stop_at(tasks, iteration < 2 ? 0.0001 : -1));
         if (kind->is_pulled)
-            pull(tasks);
+            pull(tasks, &report);
         else
-            JOB_OK(ek_process(tasks, NULL));
+            JOB_OK(ek_process(tasks, &report));
+        result->stopped[iteration] = report.stopped > 0;
         JOB_OK(ek_restore(tasks, kind->restore, NULL));
         JOB_OK(ek_process(others, NULL));
         CHECK_OK(ek_clear(others));
@@ -229,9 +259,60 @@ static bool is_same(const struct list *x, const struct list *y)
            memcmp(x->ids, y->ids, (size_t)x->n * sizeof *x->ids) == 0;
 }
 
+static bool are_same_tasks(const struct eki_record_iteration *x,
+                           const struct eki_record_iteration *y)
+{
+    /* Where data follows depends on durations. */
+    bool is_sized = kind && strcmp(kind->data, "return") == 0;
+    int flags = EKI_RECORD_DISCARDED | EKI_RECORD_SKIPPED | EKI_RECORD_COSTED |
+                EKI_RECORD_PINNED | (is_sized ? EKI_RECORD_SIZED : 0);
+    bool is_same = x->task_count == y->task_count;
+    for (int64_t k = 0; is_same && k < x->task_count; k++) {
+        const struct eki_record_task *a = &x->tasks[k], *b = &y->tasks[k];
+        is_same = a->id == b->id && a->worker == b->worker &&
+                  a->function == b->function &&
+                  (a->flags & flags) == (b->flags & flags);
+    }
+    return is_same;
+}
+
+/* The two records agree in all but times. */
+static void check_records(const char *collection)
+{
+    struct eki_record *records[2] = {NULL, NULL};
+    char *paths[2] = {eki_record_path(first, collection),
+                      eki_record_path(second, collection)};
+    CHECK_OK(eki_record_open(paths[0], &records[0]));
+    CHECK_OK(eki_record_open(paths[1], &records[1]));
+    if (!records[0] || !records[1])
+        return;
+    CHECK_EQ_INT(records[0]->iteration_count, iterations);
+    CHECK_EQ_INT(records[1]->iteration_count, iterations);
+    for (int i = 0; i < iterations; i++) {
+        struct eki_record_iteration x, y;
+        CHECK_OK(eki_record_load(records[0], i, &x));
+        CHECK_OK(eki_record_load(records[1], i, &y));
+        CHECK_EQ_INT(x.head.stopped, y.head.stopped);
+        CHECK_EQ_INT(x.family_count, y.family_count);
+        CHECK(are_same_tasks(&x, &y));
+        for (int w = 0; w < records[0]->shape.workers; w++) {
+            CHECK_EQ_INT(x.workers[w].executed, y.workers[w].executed);
+            CHECK_EQ_INT(x.workers[w].nulls, y.workers[w].nulls);
+        }
+        eki_record_unload(&x);
+        eki_record_unload(&y);
+    }
+    for (int i = 0; i < 2; i++) {
+        eki_record_close(&records[i]);
+        free(paths[i]);
+    }
+}
+
 /* Say where the first difference is. */
 static void check_alike(const char *what)
 {
+    CHECK_EQ_INT(
+        memcmp(recorded.stopped, replayed.stopped, sizeof recorded.stopped), 0);
     for (int i = 0; i < ITERATIONS * 2 * WORKERS_MOST; i++) {
         int w = i % WORKERS_MOST, c = i / WORKERS_MOST % 2;
         const struct list *x = &recorded.lists[i / WORKERS_MOST / 2][c][w];
@@ -264,8 +345,10 @@ static void run_kind(const struct kind *given)
     run(first, NULL, &recorded);
     run(second, first, &replayed);
     check_alike(what);
-    run(NULL, second, &replayed);
-    check_alike("again");
+    if (job_rank != 0)
+        return;
+    check_records("first");
+    check_records("second");
 }
 
 static void runs_of_every_steal_policy(void)
@@ -278,19 +361,20 @@ static void runs_of_every_steal_policy(void)
     for (int i = 0; i < 16; i++)
         run_kind(&(struct kind){.steal = steals[i],
                                 .data = i % 2 ? "follow" : "return",
-                                .on_stop = "restart",
                                 .restore = (ek_restore_policy)(1 + i % 7)});
 }
 
 static void runs_that_stop(void)
 {
-    for (int i = 0; i < 4; i++)
-        run_kind(&(struct kind){.steal = i % 2 ? "random" : "load:read",
+    for (int stops = STOPS_BY_TASK; stops <= STOPS_BY_TIME; stops++) {
+        run_kind(&(struct kind){.steal = stops % 2 ? "random" : "load:read",
                                 .data = "return",
-                                .on_stop = i < 2 ? "continue" : "restart",
                                 .restore = EK_RESTORE_RETAIN,
-                                .is_pulled = i == 0,
-                                .stops = true});
+                                .is_pulled = stops == CONTINUES,
+                                .stops = stops});
+        bool is_asked = stops > CONTINUES;
+        CHECK_EQ_INT(recorded.stopped[0], is_asked);
+    }
 }
 
 static void runs_of_pull_loops(void)
@@ -298,7 +382,6 @@ static void runs_of_pull_loops(void)
     for (int i = 0; i < 2; i++)
         run_kind(&(struct kind){.steal = i ? "counter" : "random",
                                 .data = "return",
-                                .on_stop = "restart",
                                 .restore = EK_RESTORE_CENTRALIZED,
                                 .is_pulled = true});
 }
@@ -321,7 +404,8 @@ static void run_for(const char *record, const char *replay, struct run *result)
     if (replay)
         CHECK_EQ_INT(setenv("EVENKEEL_REPLAY", replay, 1), 0);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (iteration = 0; iteration < ITERATIONS; iteration++)
+    iterations = ITERATIONS;
+    for (iteration = 0; iteration < iterations; iteration++)
         JOB_OK(ek_for(comm, (LOOP - iteration) * job_size, run_loop, NULL));
     MPI_Comm_free(&comm);
     unsetenv("EVENKEEL_RECORD");
@@ -334,8 +418,8 @@ static void loops(void)
     run_for(first, NULL, &recorded);
     run_for(second, first, &replayed);
     check_alike("ek_for");
-    run_for(NULL, second, &replayed);
-    check_alike("ek_for again");
+    if (job_rank == 0)
+        check_records("loop1");
 }
 
 int main(int argc, char **argv)
