@@ -622,6 +622,77 @@ static void waiting_for_a_core_is_no_work(void)
     ek_destroy(&tasks);
 }
 
+/* All bytes of a file, of which there are *BYTES; none: -1. */
+static char *bytes_of(const char *name, long *bytes)
+{
+    FILE *file = fopen(name, "rb");
+    *bytes = -1;
+    if (!file)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    *bytes = ftell(file);
+    rewind(file);
+    char *all = malloc((size_t)*bytes + 1);
+    *bytes = (long)fread(all, 1, (size_t)*bytes, file);
+    fclose(file);
+    return all;
+}
+
+/* A job that writes every kind of file to FOLDER. */
+static void write_files(const char *folder, int iterations)
+{
+    char report[300], record[100];
+    ek_options options = job_options();
+    snprintf(report, sizeof report,
+             "%s/job.tsv,ranks:%s/ranks.tsv,functions:%s/functions.tsv", folder,
+             folder, folder);
+    snprintf(record, sizeof record, "%s/run.ekr", folder);
+    options.report = report;
+    options.record = record;
+    job_set(&options, "timeline", folder);
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "nothing", job_nothing, NULL);
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, NULL));
+    for (int i = 0; i < iterations; i++)
+        JOB_OK(ek_process(tasks, NULL));
+    ek_destroy(&tasks);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A job that is started again moves the files of the run before aside. */
+static void files_of_the_run_before_are_kept(void)
+{
+    static const char *const files[] = {"job.tsv", "ranks.tsv", "functions.tsv",
+                                        "run.ekr", "tasks.000000.ekt"};
+    enum {
+        FILES = sizeof files / sizeof files[0]
+    };
+    char folder[] = "/tmp/evenkeel-again-XXXXXX", name[100];
+    char *before[FILES] = {NULL};
+    long bytes[FILES], now;
+    job_make_folder(folder);
+    write_files(folder, 3);
+    for (int i = 0; i < FILES && job_rank == 0; i++) {
+        snprintf(name, sizeof name, "%s/%s", folder, files[i]);
+        before[i] = bytes_of(name, &bytes[i]);
+        CHECK(bytes[i] > 0);
+    }
+    write_files(folder, 1);
+    for (int i = 0; i < FILES && job_rank == 0; i++) {
+        snprintf(name, sizeof name, "%s/%s.1", folder, files[i]);
+        char *kept = bytes_of(name, &now);
+        CHECK_EQ_INT(now, bytes[i]);
+        CHECK(now == bytes[i] && memcmp(kept, before[i], (size_t)now) == 0);
+        free(kept);
+        free(before[i]);
+        snprintf(name, sizeof name, "%s/%s", folder, files[i]);
+        free(bytes_of(name, &now));
+        CHECK(now > 0);
+        CHECK(now != bytes[i]);
+    }
+    job_remove_folder(folder);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_FUNNELED);
@@ -640,6 +711,7 @@ int main(int argc, char **argv)
     JOB_RUN(files_may_have_ranks_and_functions);
     JOB_RUN(files_may_begin_with_a_digit);
     JOB_RUN(files_stay_where_others_fail);
+    JOB_RUN(files_of_the_run_before_are_kept);
     JOB_RUN(files_that_cannot_be_written);
     return job_result();
 }
