@@ -273,6 +273,27 @@ static int64_t count_listed(const struct eki_record_iteration *iteration,
     return count;
 }
 
+/* Indices of the spans of a worker that are not listed behind their places. */
+static int64_t count_nulls(const struct eki_record_iteration *iteration,
+                           const struct eki_record_worker *worker)
+{
+    int64_t nulls = 0;
+    for (int64_t i = 0; i < worker->spans; i++) {
+        const struct eki_record_span *span =
+            &iteration->spans[worker->first_span + i];
+        int64_t listed = 0;
+        CHECK_EQ_INT(span->function, index_function);
+        for (int64_t k = span->place; k < worker->count; k++) {
+            uint64_t id = iteration->tasks[worker->first + k].id;
+            if (id < span->first || id - span->first >= span->count)
+                break;
+            listed++;
+        }
+        nulls += (int64_t)span->count - listed;
+    }
+    return nulls;
+}
+
 static void check_worker(const struct eki_record_iteration *iteration, int w,
                          struct tally *tally)
 {
@@ -284,6 +305,7 @@ static void check_worker(const struct eki_record_iteration *iteration, int w,
     check_numbers(iteration, w, tally);
     CHECK_EQ_INT(worker->executed, tally->count);
     CHECK_EQ_INT(worker->nulls + discarded, tally->discarded);
+    CHECK_EQ_INT(count_nulls(iteration, worker), worker->nulls);
     CHECK_EQ_INT(count_listed(iteration, worker, EKI_RECORD_SKIPPED, -1),
                  tally->skipped);
     CHECK_EQ_INT(worker->failed, tally->failed);
