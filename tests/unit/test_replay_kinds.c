@@ -5,7 +5,8 @@
  *
  *     test_replay_kinds RANKS WORKERS
  */
-#include "boxes.h"
+#include "../mpi/boxes.h"
+
 #include "record/record.h"
 
 #include <evenkeel_loop.h>
