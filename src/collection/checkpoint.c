@@ -6,6 +6,9 @@
 
 /* Whether iterations may pause: where time counts, what was cancelled waits,
  * and one call opens and closes them. */
+/* No part is shorter: tasks begin in it, however short the interval is. */
+#define PART_LEAST_NS UINT64_C(10000000)
+
 bool eki_checkpoint_may_pause(const ek_collection *tasks)
 {
     return tasks->parts.saves.every.ns > 0 && !tasks->is_pulled &&
@@ -18,9 +21,11 @@ void eki_checkpoint_watch(ek_collection *tasks)
     struct eki_saves *saves = &tasks->parts.saves;
     if (saves->every.ns == 0 || tasks->fabric->rank != 0)
         return;
-    eki_lookout_save_at(&tasks->lookout, eki_checkpoint_may_pause(tasks)
-                                             ? saves->last_ns + saves->every.ns
-                                             : 0);
+    uint64_t due = saves->last_ns + saves->every.ns;
+    uint64_t soon = eki_clock_ns() + PART_LEAST_NS;
+    due = due > soon ? due : soon;
+    eki_lookout_save_at(&tasks->lookout,
+                        eki_checkpoint_may_pause(tasks) ? due : 0);
     if (!tasks->is_pulled || saves->is_told ||
         tasks->settings.options.on_stop != EKI_ON_STOP_CONTINUE)
         return;

@@ -448,6 +448,7 @@ EKI_COLD static ek_status go_on(ek_collection *tasks, ek_process_report *report,
             eki_part_give_up(tasks);
             return not_opened(tasks, status);
         }
+        eki_checkpoint_watch(tasks);
         eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
         eki_team_run(tasks->team);
         status = close_iteration(tasks, report);
