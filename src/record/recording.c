@@ -463,6 +463,8 @@ void eki_recording_destroy(struct eki_recording **made)
         stop_recording(recording, ek_error_message());
     eki_record_abandon(&recording->writer);
     eki_record_pack_free(&recording->pack);
+    if (recording->engine)
+        free_kept(recording);
     eki_free(recording->is_told);
     eki_free(recording);
 }
