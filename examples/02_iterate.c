@@ -20,7 +20,9 @@
  *     tools/mpirun -n 3 build/examples/02_iterate --resume saves
  *
  * The rows are saved after each frame.  Where the first job was killed, the
- * second one goes on with the next frame, on any number of ranks.
+ * second one goes on with the next frame, on any number of ranks.  With
+ * @every:20ms and EVENKEEL_ON_STOP=continue also in the middle of a frame,
+ * whose points so far are saved, too.
  */
 #include <evenkeel_loop.h>
 #include <evenkeel_report.h>
@@ -41,6 +43,7 @@ enum {
 /* What a task works on: the frame, and a sum per worker of this rank. */
 struct picture {
     double width;
+    int workers;
     int64_t *points;
 };
 
@@ -79,12 +82,38 @@ static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
+/* Part of a save: the points so far, which are 0 between two frames. */
+static int write_points(const char *path, void *context)
+{
+    const struct picture *picture = context;
+    int64_t points = 0, all = 0;
+    int rank;
+    for (int here = 0; here < picture->workers; here++)
+        points += picture->points[here];
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Reduce(&points, &all, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    FILE *file = rank == 0 ? fopen(path, "w") : NULL;
+    if (!file)
+        return rank == 0;
+    fprintf(file, "%lld\n", (long long)all);
+    return fclose(file) != 0;
+}
+
 /* Add the rows, or load them; returns the frame that comes next. */
-static int64_t begin(ek_collection *tasks, ek_function draw, const char *saves)
+static int64_t begin(ek_collection *tasks, ek_function draw, const char *saves,
+                     int64_t *points)
 {
     int64_t frame = 0;
+    int rank;
     check(saves ? ek_load(tasks, saves) : ek_set_range(tasks, draw, ROWS));
-    ek_loaded(tasks, &frame);
+    const char *path = ek_loaded(tasks, &frame);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    FILE *file = path && rank == 0 ? fopen(path, "r") : NULL;
+    long long number;
+    if (file && fscanf(file, "%lld", &number) == 1)
+        *points = number;
+    if (file)
+        fclose(file);
     return frame;
 }
 
@@ -102,9 +131,11 @@ int main(int argc, char **argv)
     options.name = "rows";
     check(ek_create(MPI_COMM_WORLD, &options, &tasks));
     check(ek_register(tasks, "draw", draw_row, &picture, &draw));
-    picture.points =
-        calloc((size_t)ek_rank_workers(tasks), sizeof *picture.points);
-    int64_t frame = begin(tasks, draw, resumes ? argv[2] : NULL);
+    check(ek_set_save(tasks, write_points, &picture));
+    picture.workers = ek_rank_workers(tasks);
+    picture.points = calloc((size_t)picture.workers, sizeof *picture.points);
+    int64_t frame =
+        begin(tasks, draw, resumes ? argv[2] : NULL, picture.points);
 
     if (rank == 0 && resumes)
         printf("resumed from %s with frame %lld\n", argv[2], (long long)frame);

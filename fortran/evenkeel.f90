@@ -39,7 +39,7 @@ module evenkeel
     public :: ek_add_task, ek_add_range, ek_set_range
     public :: ek_sum, ek_sum_add, ek_reduce_sums, ek_set_result, ek_gather
     public :: ek_begin, ek_next, ek_end, ek_process, ek_restore, ek_get
-    public :: ek_save, ek_load, ek_loaded, ek_stop_at
+    public :: ek_save, ek_load, ek_loaded, ek_goes_on, ek_stop_at
     public :: ek_number, ek_skip, ek_discard, ek_fail, ek_stop, ek_set_cost
     public :: ek_poll, ek_worker_id, ek_worker_here
     public :: ek_job_workers, ek_rank_workers, ek_error_message
@@ -367,6 +367,11 @@ module evenkeel
             import :: c_int64_t, c_ptr
             type(c_ptr), value :: tasks
             integer(c_int64_t), intent(inout) :: iteration
+        end function
+
+        logical(c_bool) function c_goes_on(tasks) bind(c, name='ek_goes_on')
+            import :: c_bool, c_ptr
+            type(c_ptr), value :: tasks
         end function
 
         integer(c_int) function c_stop_at(tasks, seconds) &
@@ -756,6 +761,12 @@ contains
         if (.not. c_associated(found)) return
         prefix = text_of(found)
         if (present(iteration)) call put(next, iteration)
+    end function
+
+    ! Whether the next pass is the rest of one.
+    logical function ek_goes_on(tasks)
+        type(ek_tasks), intent(in) :: tasks
+        ek_goes_on = c_goes_on(tasks%handle)
     end function
 
     subroutine ek_stop_at(tasks, seconds, ierr)

@@ -3,8 +3,9 @@
  * Saves: the tasks of a collection in files, for a later job, which may have
  * another number of ranks and workers.
  *
- * A save that ek_restore() writes by itself, because option checkpoint asks for
- * it, is a checkpoint.  docs/how-to/save-and-resume.md shows how.
+ * A save that ek_restore() or ek_process() writes by itself, because option
+ * checkpoint asks for it, is a checkpoint.  docs/how-to/save-and-resume.md
+ * shows how.
  *
  * Errors, threads.  As in evenkeel.h; each failure is one of all ranks.
  */
@@ -21,9 +22,10 @@ extern "C" {
  * Write what the program itself needs to go on from a save.
  *
  * All ranks are called when the tasks are written, and may talk to each other
- * by MPI, but must not call the library.  Files are closed, or synchronized,
- * before the callback returns.  The library waits until they are on their disk,
- * and removes them with their save.
+ * by MPI, but may call nothing of the library but ek_goes_on() and
+ * ek_rank_worker_data().  No task runs meanwhile.  Files are closed, or
+ * synchronized, before the callback returns.  The library waits until they are
+ * on their disk, and removes them with their save.
  * @param[in] prefix   How all their names begin, in the folder of the save; a
  *                     file may have just this name.  The same on all ranks.
  * @param[in] context  Of ek_set_save().
@@ -138,6 +140,20 @@ EK_API ek_status ek_load(ek_collection *tasks, const char *folder);
  * Threads: Any, after ek_load().
  */
 EK_API const char *ek_loaded(const ek_collection *tasks, int64_t *iteration);
+
+/**
+ * Tell whether the next ek_process() goes on with an iteration of which some
+ * tasks have run.
+ *
+ * So it is after ek_load() of a save from the middle of an iteration, and after
+ * the ek_restore() that continues one which was stopped.  Then add no task
+ * twice, and do not set to zero what tasks have summed up.  The callback of
+ * ek_set_save() may call this, too.
+ * @return The same on all ranks.
+ * Call:    Local; between iterations.
+ * Threads: Main thread.
+ */
+EK_API bool ek_goes_on(const ek_collection *tasks);
 
 /**
  * Stop the iteration that runs @p seconds from now, or that begins after that.

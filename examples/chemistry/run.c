@@ -5,6 +5,8 @@
 #include "pool.h"
 #include "tasks.h"
 
+#include <evenkeel_save.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -63,7 +65,9 @@ static bool step(struct runner *runner, int number, double *seconds,
             return message_leave(message);
         field_find_owners(&runner->field);
     }
-    field_transport(&runner->field);
+    /* In the middle of an hour that was done before. */
+    if (runner->mode.is_by_hand || !ek_goes_on(runner->job.tasks))
+        field_transport(&runner->field);
     if (!react(runner, figures, message))
         return false;
     *seconds = MPI_Wtime() - start;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scf/fock.h"
 
+#include <evenkeel_save.h>
 #include <evenkeel_worker.h>
 
 #include <stdlib.h>
@@ -40,22 +41,21 @@ static void *mine_create(int here, void *context)
 
 static void mine_begin(void *data, int here, void *context)
 {
-    const struct fock *fock = context;
     struct mine *mine = data;
-    (void)here;
+    (void)here, (void)context;
     mine->work.integrals = 0;
-    if (!fock->storage.is_distributed)
-        matrix_zero(&mine->fock);
 }
 
 static void mine_end(void *data, int here, void *context)
 {
     struct fock *fock = context;
-    const struct mine *mine = data;
+    struct mine *mine = data;
     (void)here;
     fock->integrals += mine->work.integrals;
-    if (!fock->storage.is_distributed)
-        matrix_add(&mine->fock, &fock->sum);
+    if (fock->storage.is_distributed)
+        return;
+    matrix_add(&mine->fock, &fock->sum);
+    matrix_zero(&mine->fock);
 }
 
 static void mine_destroy(void *data, void *context)
@@ -186,6 +186,35 @@ bool fock_is_spread(const struct fock *fock)
     return fock->storage.is_distributed;
 }
 
+bool fock_partial(struct fock *fock, double *matrix)
+{
+    const ek_collection *tasks = fock->job.tasks;
+    struct matrix all = fock->sum;
+    if (fock->storage.is_distributed || !ek_goes_on(tasks))
+        return false;
+    matrix_copy(&all);
+    matrix_add(&fock->sum, &all);
+    for (int here = 0; here < ek_rank_workers(tasks); here++) {
+        const struct mine *mine = ek_rank_worker_data(tasks, here);
+        matrix_add(&mine->fock, &all);
+    }
+    matrix_sum(&all, matrix);
+    matrix_free(&all);
+    return true;
+}
+
+bool fock_wants_partial(const struct fock *fock)
+{
+    return !fock->storage.is_distributed && ek_goes_on(fock->job.tasks);
+}
+
+void fock_set_partial(struct fock *fock, double *matrix)
+{
+    struct matrix given = fock->sum;
+    given.value = matrix;
+    matrix_add(&given, &fock->sum);
+}
+
 const struct job *fock_job(const struct fock *fock)
 {
     return &fock->job;
@@ -209,7 +238,7 @@ ek_status fock_build(struct fock *fock, const double *density, double *matrix,
     MPI_Comm comm = fock->job.setup.comm;
     fock->integrals = 0;
     ek_status status = matrix_set(&fock->density, density);
-    if (status == EK_OK)
+    if (status == EK_OK && !ek_goes_on(fock->job.tasks))
         status = matrix_clear(&fock->sum);
     if (status != EK_OK)
         return status;

@@ -37,6 +37,22 @@ ek_status fock_create(const struct job_setup *setup,
 void fock_destroy(struct fock **fock);
 
 /**
+ * Part of a save from the middle of an iteration: what its tasks have summed
+ * up.
+ *
+ * @param[out] matrix  [n][n] on rank 0; NULL on others.
+ *
+ * @return false: the iteration has not begun, or its sum lies in tiles, which
+ *         saves have anyway.
+ *
+ * Call: Collective.
+ */
+bool fock_partial(struct fock *fock, double *matrix);
+/** After fock_resume(): whether rank 0 shall set what was saved. */
+bool fock_wants_partial(const struct fock *fock);
+void fock_set_partial(struct fock *fock, double *matrix);
+
+/**
  * As job_resume(), but tiles are in saves without WRITE.
  *
  * @param[in]  write    Called where each rank has a copy.

@@ -71,16 +71,20 @@ static void scf_free(struct scf *scf)
     free(scf->energies);
 }
 
-/* Part of a save, unless tiles are: the density whose Fock matrix comes next.
- */
+/* Part of a save, unless tiles are: the density whose Fock matrix comes next,
+ * and what there is of that. */
 static int density_write(const char *path, void *context)
 {
     const struct scf *scf = context;
     size_t entries = entries_of(scf->system);
-    FILE *file = scf->is_first ? fopen(path, "wb") : NULL;
+    bool is_partial = fock_partial(scf->fock, scf->matrix);
+    if (!scf->is_first)
+        return 0;
+    FILE *file = fopen(path, "wb");
     bool is_good =
-        !scf->is_first || (file && fwrite(scf->density, sizeof(double), entries,
-                                          file) == entries);
+        file && fwrite(scf->density, sizeof(double), entries, file) == entries;
+    if (is_good && is_partial)
+        is_good = fwrite(scf->matrix, sizeof(double), entries, file) == entries;
     return file && fclose(file) != 0 ? 1 : !is_good;
 }
 
@@ -90,6 +94,10 @@ static bool density_read(const struct scf *scf, const char *path)
     FILE *file = fopen(path, "rb");
     bool is_good =
         file && fread(scf->density, sizeof(double), entries, file) == entries;
+    if (is_good && fock_wants_partial(scf->fock)) {
+        is_good = fread(scf->matrix, sizeof(double), entries, file) == entries;
+        fock_set_partial(scf->fock, scf->matrix);
+    }
     if (file)
         fclose(file);
     return is_good;

@@ -505,8 +505,9 @@ static const struct eki_option table[] = {
     {TEXT_ONLY(checkpoint), AGREED,
      TEXT(checkpoint, is_checkpoint, EKI_CHECKPOINT_ALLOWED),
      HELP("0: none, DIR@every:10: a save in that folder at the end of every "
-          "10th restore, or once 10min have passed; % stands for the "
-          "collection's name")},
+          "10th restore, or once 10min have passed, with on_stop=continue in "
+          "the middle of an iteration, too; % stands for the collection's "
+          "name")},
     {TEXT_ONLY(on_stall), SETTABLE,
      TEXT(on_stall, is_on_stall, "report, or abort:1 ... abort:1000000"),
      HELP("what happens when a call waits for a rank that does not come: it "

@@ -4,6 +4,38 @@
 #include "collection/saving.h"
 #include "record/record.h"
 
+/* Whether iterations may pause: where time counts, what was cancelled waits,
+ * and one call opens and closes them. */
+/* No part is shorter: tasks begin in it, however short the interval is. */
+#define PART_LEAST_NS UINT64_C(10000000)
+
+bool eki_checkpoint_may_pause(const ek_collection *tasks)
+{
+    return tasks->parts.saves.every.ns > 0 && !tasks->is_pulled &&
+           !tasks->loop.fn && !tasks->parts.replaying &&
+           tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE;
+}
+
+void eki_checkpoint_watch(ek_collection *tasks)
+{
+    struct eki_saves *saves = &tasks->parts.saves;
+    if (saves->every.ns == 0 || tasks->fabric->rank != 0)
+        return;
+    uint64_t due = saves->last_ns + saves->every.ns;
+    uint64_t soon = eki_clock_ns() + PART_LEAST_NS;
+    due = due > soon ? due : soon;
+    eki_lookout_save_at(&tasks->lookout,
+                        eki_checkpoint_may_pause(tasks) ? due : 0);
+    if (!tasks->is_pulled || saves->is_told ||
+        tasks->settings.options.on_stop != EKI_ON_STOP_CONTINUE)
+        return;
+    saves->is_told = true;
+    eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
+            "'%s': iterations of ek_begin and ek_end have no checkpoints in "
+            "their middle (option checkpoint)",
+            tasks->settings.name);
+}
+
 ek_status eki_checkpoint_open(ek_collection *tasks)
 {
     struct eki_saves *saves = &tasks->parts.saves;
@@ -15,6 +47,7 @@ ek_status eki_checkpoint_open(ek_collection *tasks)
              tasks->settings.checkpoint);
     saves->folder = eki_record_path(folder, tasks->settings.name);
     saves->last_ns = eki_clock_ns();
+    eki_checkpoint_watch(tasks);
     return saves->folder ? EK_OK
                          : eki_error(EK_ERR_NOMEM, "no memory for the option "
                                                    "checkpoint");
@@ -34,6 +67,7 @@ ek_status eki_collection_checkpoint(ek_collection *tasks)
     saves->is_due = false;
     saves->last_iteration = tasks->iteration;
     saves->last_ns = eki_clock_ns();
+    eki_checkpoint_watch(tasks);
     return status == EK_ERR_MPI ? status : EK_OK;
 }
 
@@ -79,6 +113,11 @@ ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write, void *context)
         tasks->parts.saves.context = context;
     }
     return eki_collection_outcome(tasks, status);
+}
+
+bool ek_goes_on(const ek_collection *tasks)
+{
+    return eki_collection_goes_on(tasks);
 }
 
 const char *ek_loaded(const ek_collection *tasks, int64_t *iteration)

@@ -225,6 +225,7 @@ static void free_collection(ek_collection *tasks)
     eki_hints_free(&tasks->parts.hints);
     eki_replaying_close(&tasks->parts.replaying);
     eki_checkpoint_close(tasks);
+    eki_part_forget(tasks);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);
     eki_collection_free_stores(tasks);

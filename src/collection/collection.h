@@ -62,6 +62,7 @@ struct eki_watch {
 struct eki_restores {
     struct eki_course course; /* of auto */
     double seconds;           /* of those since the last iteration */
+    int64_t discarded;        /* tasks, when an iteration has paused */
     bool is_retained;         /* tasks lie where they ran last */
     bool leaves_data;         /* data does not follow in this one */
     bool continues;    /* the next restore goes on with what was cancelled */
@@ -139,11 +140,28 @@ struct eki_saves {
     int64_t last_iteration; /* before which one was written ... */
     uint64_t last_ns;       /* ... and when */
     bool is_due;            /* one is, as all ranks know */
+    bool is_paused;         /* the iteration that is open, for one */
+    bool is_told;           /* that pull loops have none in their middle */
     struct eki_saved {
         int64_t iteration; /* that came next */
         double seconds;
         int64_t failed; /* saves */
     } spent;
+};
+
+/* What the phases of an iteration have counted that have ended for checkpoints.
+ */
+struct eki_earlier {
+    int64_t iteration;
+    uint64_t entered_ns; /* when the first was entered */
+    uint64_t stay_ns;    /* in all of them */
+    int64_t across, in_vain;
+    struct eki_node_counts sought;
+    struct eki_histogram answered;
+    struct eki_data_counts data;
+    uint64_t data_ns;                      /* of callbacks */
+    struct eki_counts *counts;             /* [workers_here] */
+    struct eki_function_counts *functions; /* [workers_here][functions] */
 };
 
 /* What few programs ask for. */
@@ -158,6 +176,7 @@ struct eki_parts {
                                */
     bool exports_in_vain;     /* MPI has none that does */
     struct eki_saves saves;
+    struct eki_earlier *earlier; /* NULL: none has paused */
 };
 
 struct ek_collection {
@@ -261,6 +280,8 @@ ek_status eki_tracking_open(ek_collection *tasks);
 /* A call begins that may run tasks, or restore; the restore is over. */
 void eki_tracking_call(ek_collection *tasks);
 void eki_tracking_restored(ek_collection *tasks);
+/* The iteration pauses, whose phase was left then. */
+void eki_tracking_paused(ek_collection *tasks, uint64_t left);
 /* An iteration has ended with STATUS, the same on all ranks; collective. */
 ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
                             ek_status status);
@@ -294,11 +315,46 @@ ek_status eki_collection_end_hints(ek_collection *tasks);
 /* Take the option checkpoint. */
 ek_status eki_checkpoint_open(ek_collection *tasks);
 void eki_checkpoint_close(ek_collection *tasks);
+/* Whether iterations may pause for one: where time counts, what was cancelled
+ * waits, and one call opens and closes them. */
+bool eki_checkpoint_may_pause(const ek_collection *tasks);
+/* That may be different now, or one was written: the lookout hears when the
+ * next one is due. */
+void eki_checkpoint_watch(ek_collection *tasks);
 /* Write a checkpoint now.  Its failure is said and counted, and is none of the
  * call that wants it, but for EK_ERR_MPI.  Collective, between iterations; the
  * caller has claimed the process. */
 ek_status eki_collection_checkpoint(ek_collection *tasks);
-/* Saves before the next iteration. */
+/* A phase with parts has ended with ERROR, or was stopped: whether it has only
+ * paused (saves.is_paused), or the next ek_process() goes on.  Collective. */
+void eki_part_end(ek_collection *tasks, struct eki_error *error);
+/* Write a checkpoint in the middle of an iteration that has paused, and left
+ * its phase at LEFT; then it may be entered again.  Collective. */
+ek_status eki_part_save(ek_collection *tasks, uint64_t left);
+/* It is over, or another ek_process() goes on. */
+void eki_part_give_up(ek_collection *tasks);
+/* Of the present iteration; NULL: it has not paused. */
+static inline const struct eki_earlier *
+eki_part_earlier(const ek_collection *tasks)
+{
+    const struct eki_earlier *earlier = tasks->parts.earlier;
+    return earlier && earlier->iteration == tasks->iteration ? earlier : NULL;
+}
+void eki_part_forget(ek_collection *tasks);
+/* Of data, in the whole iteration so far. */
+struct eki_data_counts eki_collection_data_counts(const ek_collection *tasks);
+/* What was cancelled waits where it is, and what ran counts as done;
+ * collective.
+ */
+ek_status eki_collection_continue(ek_collection *tasks, ek_status status);
+
+/* Whether the next iteration goes on with one of which tasks have run. */
+static inline bool eki_collection_goes_on(const ek_collection *tasks)
+{
+    return tasks->engine->has_parts && !tasks->restores.ends_parts;
+}
+
+/* Saves before the next iteration, or in the middle of an open one. */
 static inline struct eki_saved eki_collection_saved(const ek_collection *tasks)
 {
     const struct eki_saved *spent = &tasks->parts.saves.spent;

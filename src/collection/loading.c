@@ -331,6 +331,8 @@ static ek_status load_tasks(struct load *load)
                                         load->manifest.list[f].indices);
     }
     tasks->iteration = load->manifest.head.iteration;
+    /* Here, too, where none of the tasks is done. */
+    tasks->engine->has_parts |= load->manifest.head.goes_on;
     tasks->parts.saves.loaded_iteration = tasks->iteration;
     tasks->parts.saves.last_iteration = tasks->iteration;
     return EK_OK;

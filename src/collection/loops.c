@@ -50,6 +50,7 @@ static ek_status make_loop(MPI_Comm comm, ek_for_fn *fn, int count,
     EKI_TRY(ek_create(comm, &options, made));
     (*made)->loop = (struct eki_loop){comm, fn, NULL, loops};
     loops = *made;
+    eki_checkpoint_watch(*made);
     eki_fabric_mpi_at_free((*made)->fabric, end_with_comm);
     eki_lookouts_at_end(end_with_mpi);
     return EK_OK;

@@ -236,7 +236,7 @@ static void add_data(ek_collection *tasks, struct eki_report_input *input)
     struct eki_callbacks *callbacks = tasks->callbacks;
     if (!callbacks)
         return;
-    struct eki_data_counts counts = eki_data_counts_of(tasks->engine);
+    struct eki_data_counts counts = eki_collection_data_counts(tasks);
     input->travelled = counts.travelled;
     input->data_lost = counts.lost;
     input->data_in_bytes = counts.bytes_in;
@@ -347,59 +347,29 @@ EKI_COLD static ek_status leave_replay(ek_collection *tasks,
                                   : EK_OK;
 }
 
-/* Who asked for the stop, on any rank; collective. */
-static int who_asked(ek_collection *tasks, struct eki_error *error)
+/* The phase has ended early, by ERROR, or ends an iteration with parts, or one
+ * that is replayed; collective. */
+EKI_COLD static ek_status settle_end(ek_collection *tasks,
+                                     struct eki_error *error)
 {
-    unsigned asked = tasks->lookout.asked;
-    int64_t sums[2] = {(asked & EKI_ASKED_SIGNAL) != 0,
-                       (asked & EKI_ASKED_TIME) != 0};
-    if (eki_fabric_mpi_sum(tasks->fabric, sums, 2) != EK_OK) {
-        error->status = EK_ERR_MPI;
-        snprintf(error->text, sizeof error->text, "%s", ek_error_message());
-        return 0;
-    }
-    asked = (sums[0] > 0 ? EKI_ASKED_SIGNAL : 0) |
-            (sums[1] > 0 ? EKI_ASKED_TIME : 0);
-    eki_lookout_answer(&tasks->lookout, asked);
-    return (asked & EKI_ASKED_SIGNAL ? EKI_RECORD_BY_SIGNAL : 0) |
-           (asked & EKI_ASKED_TIME ? EKI_RECORD_BY_TIME : 0);
+    ek_status shared = EK_OK;
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
+    if (tasks->parts.replaying)
+        shared = leave_replay(tasks, error);
+    if (error->status != EK_OK)
+        eki_collection_excuse(tasks, error);
+    if (error->code | tasks->engine->has_parts)
+        eki_part_end(tasks, error);
+    return shared;
 }
 
-/* How the iteration was stopped; collective. */
-static int find_stop(ek_collection *tasks, struct eki_error *error)
-{
-    int by = tasks->restores.may_be_asked ? who_asked(tasks, error) : 0;
-    bool continues =
-        by || (tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
-               !tasks->loop.fn);
-    return EKI_RECORD_STOPPED | by | (continues ? EKI_RECORD_CONTINUED : 0);
-}
-
-/* Find out whether the next iteration goes on with this one, which has ended
- * with ERROR; in a replay the record says so. */
-EKI_COLD static void end_part(ek_collection *tasks, struct eki_error *error)
-{
-    struct eki_restores *restores = &tasks->restores;
-    const struct eki_replaying *replaying = tasks->parts.replaying;
-    int stopped = replaying ? replaying->stopped : -1;
-    if (eki_error_is_stopped(error) && stopped < 0)
-        stopped = find_stop(tasks, error);
-    restores->stopped = eki_error_is_stopped(error) ? stopped : 0;
-    restores->is_asked =
-        restores->stopped & (EKI_RECORD_BY_SIGNAL | EKI_RECORD_BY_TIME);
-    restores->continues = restores->stopped & EKI_RECORD_CONTINUED;
-    restores->ends_parts = !restores->continues;
-    tasks->engine->has_parts |= restores->continues;
-    if (restores->continues)
-        /* A rank without tasks restores, too.  relaxed: no task runs. */
-        atomic_store_explicit(&tasks->seeds.has_arrivals, true,
-                              memory_order_relaxed);
-}
-
+/* Leave the phase, and the iteration, unless that pauses: then it is saved, and
+ * may be opened again. */
 static ek_status close_iteration(ek_collection *tasks,
                                  ek_process_report *report)
 {
     struct eki_error error;
+    ek_status shared = EK_OK;
     eki_tool_end_all(tasks);
     eki_team_finish(tasks->team);
     uint64_t left = eki_clock_ns();
@@ -409,6 +379,12 @@ static ek_status close_iteration(ek_collection *tasks,
     eki_collection_leave(tasks, &error);
     tasks->state = EKI_STATE_RAN;
     tasks->may_fetch = false;
+    if (EKI_UNLIKELY((error.status | error.code) != 0 ||
+                     tasks->engine->has_parts || tasks->parts.replaying)) {
+        shared = settle_end(tasks, &error);
+        if (tasks->parts.saves.is_paused)
+            return eki_part_save(tasks, left);
+    }
     end_hooks(tasks);
     if (eki_log_is_on(EK_LEVEL_DEBUG))
         eki_collection_trace_end(tasks, left, (ek_status)error.status);
@@ -416,16 +392,8 @@ static ek_status close_iteration(ek_collection *tasks,
                   tasks->is_pulled || tasks->recording || tasks->parts.hints ||
                   tasks->parts.tracking || tasks->parts.replaying;
     /* Where ranks have nothing to share, none waits for another. */
-    ek_status shared = EK_OK;
-    if (shares) {
+    if (shares)
         eki_lookout_enter(&tasks->lookout, EKI_CALLED_CLOSE, tasks->iteration);
-        if (EKI_UNLIKELY(tasks->parts.replaying))
-            shared = leave_replay(tasks, &error);
-    }
-    if (EKI_UNLIKELY(error.status != EK_OK))
-        eki_collection_excuse(tasks, &error);
-    if (EKI_UNLIKELY(error.code | tasks->engine->has_parts))
-        end_part(tasks, &error);
     /* All ranks have this status.  After a mismatch or a failure of MPI no
      * collective call may follow. */
     if (error.status != EK_ERR_ARG && error.status != EK_ERR_MPI) {
@@ -472,6 +440,26 @@ static ek_status not_opened(ek_collection *tasks, ek_status status)
     return status;
 }
 
+/* After a pause, which was saved with STATUS, until the iteration is over. */
+EKI_COLD static ek_status go_on(ek_collection *tasks, ek_process_report *report,
+                                ek_status status)
+{
+    while (tasks->parts.saves.is_paused) {
+        if (status == EK_OK)
+            status = open_iteration(tasks, EKI_CALLED_PROCESS, report, EK_OK);
+        if (status != EK_OK) {
+            eki_part_give_up(tasks);
+            return not_opened(tasks, status);
+        }
+        eki_checkpoint_watch(tasks);
+        eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
+        eki_team_run(tasks->team);
+        status = close_iteration(tasks, report);
+    }
+    eki_part_give_up(tasks);
+    return status;
+}
+
 ek_status eki_collection_process(ek_collection *tasks,
                                  ek_process_report *report,
                                  struct eki_caller caller, ek_status before)
@@ -489,7 +477,10 @@ ek_status eki_collection_process(ek_collection *tasks,
         if (wrong == EK_OK)
             eki_team_run(tasks->team);
     }
-    return close_iteration(tasks, report);
+    status = close_iteration(tasks, report);
+    return EKI_UNLIKELY(tasks->parts.saves.is_paused)
+               ? go_on(tasks, report, status)
+               : status;
 }
 
 ek_status ek_process(ek_collection *tasks, ek_process_report *report)
@@ -499,15 +490,25 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
         tasks, eki_collection_process(tasks, report, caller, EK_OK));
 }
 
+/* Iterations may pause again. */
+static void end_pulling(ek_collection *tasks)
+{
+    tasks->is_pulled = false;
+    eki_checkpoint_watch(tasks);
+}
+
 static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
 {
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PULL, NULL));
+    tasks->is_pulled = true;
+    eki_checkpoint_watch(tasks);
     ek_status status = open_iteration(tasks, EKI_CALLED_PULL, NULL, EK_OK);
     if (status == EK_OK) {
         eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
         return EK_OK;
     }
     not_opened(tasks, status);
+    end_pulling(tasks);
     if (tasks->state == EKI_STATE_BROKEN)
         return status;
     tasks->state = EKI_STATE_VOID;
@@ -587,6 +588,7 @@ static ek_status end_pull(ek_collection *tasks, ek_process_report *report)
     ek_status checked =
         eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
     ek_status status = close_iteration(tasks, checked == EK_OK ? report : NULL);
+    end_pulling(tasks);
     return status == EK_OK ? checked : status;
 }
 

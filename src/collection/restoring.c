@@ -361,6 +361,21 @@ static ek_status continue_iteration(ek_collection *tasks, ek_status status)
     return EK_OK;
 }
 
+ek_status eki_collection_continue(ek_collection *tasks, ek_status status)
+{
+    uint64_t start = eki_clock_ns();
+    int64_t discarded = 0;
+    EKI_TRY(continue_iteration(tasks, status));
+    status = first_error(eki_collection_gather(tasks),
+                         retain_tasks(tasks, &discarded));
+    EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
+    tasks->restores.discarded += discarded;
+    tasks->restores.is_retained = true;
+    tasks->restores.seconds += (double)(eki_clock_ns() - start) * 1e-9;
+    tasks->state = EKI_STATE_READY;
+    return EK_OK;
+}
+
 ek_status eki_collection_restore_by(ek_collection *tasks,
                                     ek_restore_policy policy, ek_status status,
                                     ek_restore_report *whole)
@@ -389,6 +404,8 @@ ek_status eki_collection_restore_by(ek_collection *tasks,
     if (EKI_UNLIKELY(tasks->parts.saves.folder) &&
         tasks->state != EKI_STATE_BROKEN && (is_alone || status != EK_ERR_ARG))
         status = agree_on_checkpoint(tasks, status);
+    whole->discarded += tasks->restores.discarded;
+    tasks->restores.discarded = 0;
     whole->policy = policy;
     whole->seconds = (double)(eki_clock_ns() - start) * 1e-9;
     tasks->restores.seconds += whole->seconds;

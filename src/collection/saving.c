@@ -140,7 +140,8 @@ static ek_status begin_save(struct eki_saving *saving, ek_status status,
                                .workers_here = tasks->topology->workers_here,
                                .last = tasks->restores.policy,
                                .is_retained = tasks->restores.is_retained,
-                               .chosen = tasks->restores.chosen};
+                               .chosen = tasks->restores.chosen,
+                               .goes_on = eki_collection_goes_on(tasks)};
     return EK_OK;
 }
 

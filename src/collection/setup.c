@@ -68,6 +68,8 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
                                             ? EKI_HEADWAY_NS
                                             : 0);
     }
+    if (strcmp(option, "on_stop") == 0)
+        eki_checkpoint_watch(tasks);
     if (strcmp(option, "steal") == 0)
         eki_collection_check_exported(tasks);
     eki_collection_note_steal(tasks);

@@ -162,6 +162,13 @@ void eki_tracking_restored(ek_collection *tasks)
         eki_timeline_all(timeline, EKI_EVENT_RESTORE, eki_clock_ns());
 }
 
+/* When the iteration began that has ended now. */
+static uint64_t entered_at(const ek_collection *tasks)
+{
+    const struct eki_earlier *earlier = eki_part_earlier(tasks);
+    return earlier ? earlier->entered_ns : tasks->engine->entered_ns;
+}
+
 /* The longest stay of a rank; of those that have failed since the last time one
  * says so.  Collective. */
 static ek_status share_stay(ek_collection *tasks, uint64_t left,
@@ -171,7 +178,7 @@ static ek_status share_stay(ek_collection *tasks, uint64_t left,
     double mine = *tracking->failure && !tracking->is_told
                       ? tasks->fabric->size - tasks->fabric->rank
                       : 0;
-    double most[3] = {(double)(left - tasks->engine->entered_ns), mine,
+    double most[3] = {(double)(left - entered_at(tasks)), mine,
                       (double)(left - tracking->compared) * 1e-9};
     EKI_TRY(eki_fabric_mpi_max(tasks->fabric, most, 3));
     *longest = (uint64_t)(most[0] + 0.5);
@@ -183,6 +190,23 @@ static ek_status share_stay(ek_collection *tasks, uint64_t left,
                : EK_OK;
 }
 
+/* The states of the phase that was left then end; returns when. */
+static uint64_t end_states(struct eki_timeline *timeline, uint64_t left)
+{
+    uint64_t now = eki_clock_ns();
+    eki_track_state(&timeline->tracks[timeline->workers_here],
+                    EKI_EVENT_BETWEEN, -1, 0, left, 0);
+    eki_timeline_all(timeline, EKI_EVENT_LEAVE, now);
+    return now;
+}
+
+void eki_tracking_paused(ek_collection *tasks, uint64_t left)
+{
+    struct eki_timeline *timeline = tasks->parts.tracking->timeline;
+    if (timeline && timeline->is_on)
+        end_states(timeline, left);
+}
+
 ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
                             ek_status status)
 {
@@ -190,7 +214,7 @@ ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
     struct eki_timeline *timeline = tracking->timeline;
     struct eki_timeline_iteration iteration = {
         .number = tasks->iteration,
-        .entered = tasks->engine->entered_ns,
+        .entered = entered_at(tasks),
         .left = left,
         .status = status,
         .restore = tasks->restores.policy,
@@ -204,10 +228,7 @@ ek_status eki_tracking_left(ek_collection *tasks, uint64_t left,
         shared = share_stay(tasks, left, &iteration.longest);
     if (!timeline || !timeline->is_on)
         return shared;
-    uint64_t now = eki_clock_ns();
-    eki_track_state(&timeline->tracks[timeline->workers_here],
-                    EKI_EVENT_BETWEEN, -1, 0, left, 0);
-    eki_timeline_all(timeline, EKI_EVENT_LEAVE, now);
+    uint64_t now = end_states(timeline, left);
     eki_timeline_iteration(timeline, &iteration);
     if (eki_timeline_flush(timeline, now))
         write_clock(tracking);

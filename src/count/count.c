@@ -53,3 +53,59 @@ uint64_t eki_work_ns(const struct eki_counts *counts,
     uint64_t work_ns = counts->work_ns;
     return handled_ns < (double)work_ns ? work_ns - (uint64_t)handled_ns : 0;
 }
+
+/* The figures that are sums; times as the parts would have followed each
+ * other. */
+static void add_sums(struct eki_counts *counts,
+                     const struct eki_counts *earlier)
+{
+    counts->tasks += earlier->tasks;
+    counts->nulls += earlier->nulls;
+    counts->spawned += earlier->spawned;
+    counts->failed += earlier->failed;
+    counts->tries += earlier->tries;
+    counts->steals += earlier->steals;
+    counts->stolen += earlier->stolen;
+    counts->work_ns += earlier->work_ns;
+    counts->search_ns += earlier->search_ns;
+    counts->stealing_ns += earlier->stealing_ns;
+    counts->end_ns += earlier->end_ns;
+    counts->before_ns += earlier->before_ns;
+    counts->now_ns += earlier->now_ns;
+    counts->null_ns += earlier->null_ns;
+    counts->cpu_ns += earlier->cpu_ns;
+    counts->starved_ns += earlier->starved_ns;
+    counts->held_ns += earlier->held_ns;
+    counts->batches += earlier->batches;
+    counts->indices += earlier->indices;
+    counts->tile_gets += earlier->tile_gets;
+    counts->tile_hits += earlier->tile_hits;
+    counts->tile_bytes += earlier->tile_bytes;
+    counts->tile_wait_ns += earlier->tile_wait_ns;
+    counts->data_wait_ns += earlier->data_wait_ns;
+}
+
+void eki_counts_add(struct eki_counts *counts, const struct eki_counts *earlier)
+{
+    uint64_t stayed = earlier->done_ns - earlier->first_ns;
+    add_sums(counts, earlier);
+    if (counts->first_steal_ns != 0)
+        counts->first_steal_ns += stayed;
+    if (earlier->first_steal_ns != 0)
+        counts->first_steal_ns = earlier->first_steal_ns;
+    counts->first_ns -= stayed;
+    if (earlier->deepest_bytes > counts->deepest_bytes)
+        counts->deepest_bytes = earlier->deepest_bytes;
+    if (earlier->largest_ns <= counts->largest_ns)
+        return;
+    counts->largest_ns = earlier->largest_ns;
+    counts->largest_id = earlier->largest_id;
+    counts->largest_function = earlier->largest_function;
+}
+
+void eki_histogram_join(struct eki_histogram *histogram,
+                        const struct eki_histogram *earlier)
+{
+    for (int bin = 0; bin < EKI_HISTOGRAM_BINS; bin++)
+        histogram->bins[bin] += earlier->bins[bin];
+}

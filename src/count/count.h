@@ -50,6 +50,11 @@ struct eki_handling {
     double null_ns;  /* ... and where it was discarded */
 };
 
+/* Add what an EARLIER part of the iteration has counted, but for what was
+ * cancelled, which has run since: as if the parts had followed each other. */
+void eki_counts_add(struct eki_counts *counts,
+                    const struct eki_counts *earlier);
+
 /* The time in tasks alone. */
 uint64_t eki_work_ns(const struct eki_counts *counts,
                      const struct eki_handling *handling);
@@ -62,6 +67,9 @@ struct eki_histogram {
 };
 
 void eki_histogram_add(struct eki_histogram *histogram, uint64_t ns);
+/* Add what an EARLIER one has. */
+void eki_histogram_join(struct eki_histogram *histogram,
+                        const struct eki_histogram *earlier);
 /* Time that a share Q (0 ... 1) of the entries does not exceed; none: 0. */
 double eki_histogram_quantile(const struct eki_histogram *histogram, double q);
 

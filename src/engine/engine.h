@@ -295,6 +295,8 @@ static inline bool eki_engine_has_pause(const struct eki_engine *engine)
 }
 /* No new task starts on any rank. */
 void eki_engine_stop(struct eki_engine *engine);
+/* The same, but nobody has called ek_stop(): the process will go on. */
+void eki_engine_interrupt(struct eki_engine *engine);
 /* Whether this rank has heard that none should. */
 static inline bool eki_is_stopped(const struct eki_engine *engine)
 {

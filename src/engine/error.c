@@ -175,6 +175,11 @@ void eki_engine_stop(struct eki_engine *engine)
         eki_set_stop(engine);
 }
 
+void eki_engine_interrupt(struct eki_engine *engine)
+{
+    eki_set_stop(engine);
+}
+
 bool eki_engine_has_called_stop(const struct eki_engine *engine)
 {
     /* relaxed: see eki_engine_stop(). */

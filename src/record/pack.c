@@ -111,6 +111,22 @@ bool eki_record_pack_span(struct eki_record_pack *pack,
     return true;
 }
 
+bool eki_record_pack_append(struct eki_record_pack *pack,
+                            const struct eki_record_pack *part)
+{
+    unsigned char *to = extend_pack(pack, part->bytes);
+    if (!to)
+        return false;
+    if (part->bytes > 0)
+        memcpy(to, part->data, part->bytes);
+    pack->count += part->count;
+    pack->families += part->families;
+    pack->spans += part->spans;
+    if (part->end_ns > pack->end_ns)
+        pack->end_ns = part->end_ns;
+    return true;
+}
+
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker)
 {

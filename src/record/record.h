@@ -254,6 +254,10 @@ bool eki_record_pack_family(struct eki_record_pack *pack,
                             const struct eki_record_family *family);
 bool eki_record_pack_span(struct eki_record_pack *pack,
                           const struct eki_record_span *span);
+/* Add what another pack has of the same worker, which has none of it yet:
+ * tasks, families or spans. */
+bool eki_record_pack_append(struct eki_record_pack *pack,
+                            const struct eki_record_pack *part);
 /* Counts all of these itself: those of the worker are not read. */
 void eki_record_pack_end(struct eki_record_pack *pack,
                          const struct eki_record_worker *worker);
@@ -277,6 +281,10 @@ ek_status eki_recording_create(struct eki_engine *engine,
                                struct eki_recording **recording);
 /* Completes the file; NULL is accepted. */
 void eki_recording_destroy(struct eki_recording **recording);
+
+/* The iteration pauses: keep what ran until now, of a phase that the engine has
+ * left.  Local; memory that runs out ends the recording later. */
+void eki_recording_keep(struct eki_recording *recording);
 
 /*
  * Collective: write what ran in the phase that the engine has left and nobody

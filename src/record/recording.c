@@ -13,10 +13,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What a worker has run before its iteration paused. */
+struct kept {
+    struct eki_record_pack tasks, families, spans;
+    int64_t listed_nulls;
+};
+
 struct eki_recording {
     struct eki_engine *engine;
     struct eki_record_writer *writer; /* rank 0; NULL: no more */
     struct eki_record_pack pack;      /* of this rank; kept for the next time */
+    struct kept *kept; /* [workers_here]; NULL: the iteration has not paused */
     bool has_stopped;
     uint8_t *is_told; /* [function_count of the file] of their data; rank 0 */
 };
@@ -222,35 +229,52 @@ static uint16_t find_long_bin(const struct eki_local *local)
     return highest[0];
 }
 
-/* Pack the tasks of a worker, and what its counters say of those that are not
- * listed. */
-static bool pack_worker_tasks(struct eki_record_pack *pack,
-                              struct ek_worker *worker)
+/* Pack the tasks of a worker, unless there was no room before; returns those
+ * that were null. */
+static int64_t pack_tasks(struct eki_record_pack *pack,
+                          struct ek_worker *worker, bool *has_room)
 {
-    const struct eki_counts *counts = &worker->counts;
     struct packing packing = {.pack = pack,
                               .held = &worker->held,
                               .long_bin = find_long_bin(&worker->local),
                               .payloads = EKI_PAYLOADS_MOST,
-                              .has_room = eki_record_pack_begin(pack)};
+                              .has_room = *has_room};
     if (worker->held.count > 0)
         qsort(worker->held.ids, (size_t)worker->held.count,
               sizeof *worker->held.ids, by_id);
     packing.size_count = eki_data_sizes(worker, &packing.sizes);
     pack_as_run(&packing, worker);
+    *has_room = packing.has_room;
+    return packing.listed_nulls;
+}
+
+/* Pack all of a worker: its tasks, those KEPT first, if any, and what its
+ * counters say of those that are not listed. */
+static bool pack_worker_tasks(struct eki_record_pack *pack,
+                              struct ek_worker *worker, const struct kept *kept)
+{
+    const struct eki_counts *counts = &worker->counts;
+    bool has_room = eki_record_pack_begin(pack);
+    if (has_room && kept)
+        has_room = eki_record_pack_append(pack, &kept->tasks);
+    int64_t listed_nulls = pack_tasks(pack, worker, &has_room);
+    if (has_room && kept) {
+        has_room = eki_record_pack_append(pack, &kept->families);
+        listed_nulls += kept->listed_nulls;
+    }
     struct eki_record_worker sums = {.executed = counts->tasks,
-                                     .nulls =
-                                         counts->nulls - packing.listed_nulls,
+                                     .nulls = counts->nulls - listed_nulls,
                                      .failed = counts->failed,
                                      .cancelled = counts->cancelled,
                                      .work_ns = counts->work_ns,
                                      .null_ns = counts->null_ns};
-    packing.has_room = packing.has_room &&
-                       pack_families(pack, &worker->families) &&
-                       pack_spans(pack, &worker->spans);
-    if (packing.has_room)
+    has_room = has_room && pack_families(pack, &worker->families);
+    if (has_room && kept)
+        has_room = eki_record_pack_append(pack, &kept->spans);
+    has_room = has_room && pack_spans(pack, &worker->spans);
+    if (has_room)
         eki_record_pack_end(pack, &sums);
-    return packing.has_room;
+    return has_room;
 }
 
 /* This rank gives up for REASON; the others learn of it before the next
@@ -263,6 +287,19 @@ static void stop_recording(struct eki_recording *recording, const char *reason)
     recording->has_stopped = true;
 }
 
+static void free_kept(struct eki_recording *recording)
+{
+    const struct eki_topology *topology = recording->engine->topology;
+    for (int here = 0; recording->kept && here < topology->workers_here;
+         here++) {
+        eki_record_pack_free(&recording->kept[here].tasks);
+        eki_record_pack_free(&recording->kept[here].families);
+        eki_record_pack_free(&recording->kept[here].spans);
+    }
+    eki_free(recording->kept);
+    recording->kept = NULL;
+}
+
 /* Record nothing more; discarded tasks need not be kept for it any longer. */
 static void leave_recording(struct eki_recording *recording)
 {
@@ -270,6 +307,7 @@ static void leave_recording(struct eki_recording *recording)
     eki_engine_trace(engine, false);
     eki_record_abandon(&recording->writer);
     eki_record_pack_free(&recording->pack);
+    free_kept(recording);
     recording->has_stopped = true;
     for (int here = 0; here < engine->topology->workers_here; here++)
         engine->workers[here]->local.keeps_discarded = false;
@@ -282,7 +320,34 @@ static void pack_here(struct eki_recording *recording)
     bool has_room = true;
     for (int here = 0; has_room && here < engine->topology->workers_here;
          here++)
-        has_room = pack_worker_tasks(&recording->pack, engine->workers[here]);
+        has_room =
+            pack_worker_tasks(&recording->pack, engine->workers[here],
+                              recording->kept ? &recording->kept[here] : NULL);
+    free_kept(recording);
+    if (!has_room)
+        stop_recording(recording, "no memory to record an iteration");
+}
+
+void eki_recording_keep(struct eki_recording *recording)
+{
+    const struct eki_engine *engine = recording->engine;
+    if (!engine || recording->has_stopped)
+        return;
+    int workers = engine->topology->workers_here;
+    if (!recording->kept)
+        recording->kept = eki_alloc((size_t)workers, sizeof *recording->kept);
+    bool has_room = recording->kept != NULL;
+    for (int here = 0; has_room && here < workers; here++) {
+        struct kept *kept = &recording->kept[here];
+        kept->tasks.version = kept->families.version = kept->spans.version =
+            EKI_RECORD_VERSION;
+        kept->listed_nulls +=
+            pack_tasks(&kept->tasks, engine->workers[here], &has_room);
+        has_room = has_room &&
+                   pack_families(&kept->families,
+                                 &engine->workers[here]->families) &&
+                   pack_spans(&kept->spans, &engine->workers[here]->spans);
+    }
     if (!has_room)
         stop_recording(recording, "no memory to record an iteration");
 }
@@ -435,6 +500,8 @@ void eki_recording_destroy(struct eki_recording **made)
         stop_recording(recording, ek_error_message());
     eki_record_abandon(&recording->writer);
     eki_record_pack_free(&recording->pack);
+    if (recording->engine)
+        free_kept(recording);
     eki_free(recording->is_told);
     eki_free(recording);
 }

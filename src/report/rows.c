@@ -94,7 +94,8 @@ static const struct eki_field job_table[] = {
     {OF_JOB(late_s), SECONDS,
      HELP("time before the rank of a worker enters, summed over workers")},
     {OF_JOB(restore_s), SECONDS,
-     HELP("longest ek_restore() of a rank before this iteration")},
+     HELP("longest ek_restore() of a rank before this iteration, and the time "
+          "of its pauses that is no save")},
     {OF_JOB(outside_s), SECONDS,
      HELP("longest time of a rank outside since the last iteration")},
     {OF_JOB(cpu_s), SECONDS,
@@ -156,7 +157,7 @@ static const struct eki_field job_table[] = {
      HELP("how nodes found the end; tasks of one node are counted")},
     {OF_JOB(save_s), SECONDS,
      HELP("longest time of a rank in saves and checkpoints before this "
-          "iteration")},
+          "iteration, and in its middle")},
     {OF_JOB(saves_failed), COUNT,
      HELP("saves and checkpoints before this iteration that failed")},
     {OF_JOB(stopped), COUNT,

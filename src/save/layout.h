@@ -19,6 +19,7 @@ enum {
     EKI_SAVE_LAST = 48,
     EKI_SAVE_RETAINED = 49,
     EKI_SAVE_CHOSEN = 50,
+    EKI_SAVE_GOES_ON = 51,
     EKI_SAVE_HEADER = 52,
 
     EKI_SAVE_WORKERS_MOST = 1 << 24, /* homes that an id can name */

@@ -53,7 +53,8 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
         .workers_here = (int)here,
         .last = (ek_restore_policy)header[EKI_SAVE_LAST],
         .is_retained = header[EKI_SAVE_RETAINED] == 1,
-        .chosen = (ek_restore_policy)header[EKI_SAVE_CHOSEN]};
+        .chosen = (ek_restore_policy)header[EKI_SAVE_CHOSEN],
+        .goes_on = header[EKI_SAVE_GOES_ON] == 1};
     in->at = (int64_t)sizeof header + EKI_BLOCK_CRC;
     return EK_OK;
 }

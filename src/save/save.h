@@ -33,6 +33,7 @@ struct eki_save_head {
     ek_restore_policy last;   /* restore */
     bool is_retained;         /* tasks lie where they ran last */
     ek_restore_policy chosen; /* what that was: of auto another one */
+    bool goes_on;             /* some tasks of the iteration have run */
 };
 
 /* Tasks in a file, of a manifest those in all others. */

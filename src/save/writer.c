@@ -22,6 +22,7 @@ ek_status eki_save_create(struct eki_save_out *out, const char *name,
     header[EKI_SAVE_LAST] = (unsigned char)head->last;
     header[EKI_SAVE_RETAINED] = head->is_retained;
     header[EKI_SAVE_CHOSEN] = (unsigned char)head->chosen;
+    header[EKI_SAVE_GOES_ON] = head->goes_on;
     EKI_TRY(eki_sealed_create(&out->out, name));
     return eki_sealed_header(&out->out, header, sizeof header);
 }

@@ -153,7 +153,7 @@ _Noreturn static void end_job(const struct eki_look *look)
 /* Whether somebody may ask for something. */
 static bool is_asked(const struct eki_lookout *lookout)
 {
-    return lookout->signals || lookout->stop_ns != 0;
+    return lookout->signals || lookout->stop_ns != 0 || lookout->save_ns != 0;
 }
 
 static uint64_t stall_period(const struct eki_lookout *lookout)
@@ -174,6 +174,8 @@ static unsigned find_asked(const struct eki_lookout *lookout, uint64_t now)
         asked |= EKI_ASKED_SIGNAL;
     if (lookout->stop_ns != 0 && now >= lookout->stop_ns)
         asked |= EKI_ASKED_TIME;
+    if (lookout->save_ns != 0 && now >= lookout->save_ns)
+        asked |= EKI_ASKED_SAVE;
     return asked;
 }
 
@@ -225,7 +227,10 @@ static void look_at(struct eki_lookout *lookout)
     if (asked && stage == EKI_STAGE_PHASE &&
         lookout->look.engine->kind == EKI_PHASE_PROCESS) {
         lookout->asked |= asked;
-        eki_engine_stop(lookout->look.engine);
+        if (asked == EKI_ASKED_SAVE)
+            eki_engine_interrupt(lookout->look.engine);
+        else
+            eki_engine_stop(lookout->look.engine);
     }
     if (tells)
         tell_all(lookout, &at, stage);
@@ -491,18 +496,32 @@ void eki_lookout_set(struct eki_lookout *lookout,
     pthread_mutex_unlock(&all.life);
 }
 
-void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns)
+/* *MOMENT, of this lookout, becomes NS, and nothing was asked by it. */
+static void set_moment(struct eki_lookout *lookout, uint64_t *moment,
+                       uint64_t ns, unsigned asked)
 {
     pthread_mutex_lock(&all.life);
     pthread_mutex_lock(&all.mutex);
-    lookout->stop_ns = ns > 0 ? eki_clock_ns() + ns : 0;
+    bool is_new = *moment == 0;
+    *moment = ns;
     /* A phase may have ended without a task that this could cancel. */
-    lookout->asked &= ~EKI_ASKED_TIME;
-    if (all.has_thread)
+    lookout->asked &= ~asked;
+    if (all.has_thread && is_new)
         pthread_cond_signal(&all.wake);
     pthread_mutex_unlock(&all.mutex);
     adjust_thread();
     pthread_mutex_unlock(&all.life);
+}
+
+void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns)
+{
+    set_moment(lookout, &lookout->stop_ns, ns > 0 ? eki_clock_ns() + ns : 0,
+               EKI_ASKED_TIME);
+}
+
+void eki_lookout_save_at(struct eki_lookout *lookout, uint64_t ns)
+{
+    set_moment(lookout, &lookout->save_ns, ns, EKI_ASKED_SAVE);
 }
 
 void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked)

@@ -30,6 +30,8 @@ enum eki_stage {
 /* By what somebody asks for the stop of a phase. */
 #define EKI_ASKED_SIGNAL 1u
 #define EKI_ASKED_TIME 2u
+/* ... or of a part, after which a checkpoint is written. */
+#define EKI_ASKED_SAVE 4u
 
 /* Of one collection. */
 struct eki_lookout {
@@ -40,6 +42,7 @@ struct eki_lookout {
     uint64_t status_ns;    /* ... and when that line was written last */
     unsigned signals;      /* the option as a set */
     uint64_t stop_ns;      /* to stop at; 0: never */
+    uint64_t save_ns;      /* to pause at for a checkpoint; 0: never */
     uint64_t looked_ns;    /* as stall_ns wants it */
     unsigned stops, tells; /* so often that was asked for and is answered */
     unsigned asked;        /* EKI_ASKED_, in this phase, for its stop */
@@ -66,6 +69,10 @@ void eki_lookout_set(struct eki_lookout *lookout,
 void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns);
 /* A phase was stopped as ASKED, by whichever rank; it has been left. */
 void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked);
+
+/* The phase that is entered next pauses at NS for a checkpoint; 0: it does not.
+ */
+void eki_lookout_save_at(struct eki_lookout *lookout, uint64_t ns);
 
 /* Call END when MPI_Finalize() has begun, on the thread that calls it.  What
  * the library keeps with MPI_COMM_SELF has ended before. */

@@ -24,7 +24,7 @@ void eki_team_arrive(struct eki_team *team, int here)
     seat->is_open = seat->is_running = false;
     seat->function = -1;
     eki_wait_reset(&seat->waiter);
-    if (options->hooks.begin)
+    if (options->hooks.begin && !team->goes_on)
         options->hooks.begin(worker->local.data, here, options->hooks.context);
     if (team->is_measured) {
         eki_team_waited(team, here);

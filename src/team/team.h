@@ -104,6 +104,7 @@ struct eki_team {
     bool any_polls;   /* any worker may step the server */
     bool is_crowded;  /* more threads than CPUs */
     bool is_measured; /* a report wants processor times; set before entering */
+    bool goes_on;     /* the iteration has paused: hooks have begun */
     struct eki_period period; /* of polls */
     /* Whoever steps the server has written when, and how long a busy worker
      * waits after that. */

@@ -210,10 +210,12 @@ contains
         call expect_that(index(ek_loaded(tasks, iteration), folder(:20)) == 1, &
             'the folder')
         call expect_that(iteration == 1, 'the next iteration')
+        call expect_that(ek_goes_on(tasks) .eqv. .true., 'the rest of one')
         do while (ek_next(tasks, i))
             ran = ran + 1
         end do
         call expect_that(sum_of(ran) == n, 'each number once')
+        call expect_that(ek_goes_on(tasks) .eqv. .false., 'all of it')
         call ek_destroy(tasks)
         if (rank == 0) call execute_command_line('rm -r ' // folder(:20))
     end subroutine

@@ -46,7 +46,8 @@ static int64_t left_out = -1, added; /* a seed; how many are there twice */
 static int64_t more_indices, more_children;
 static const char *name = "work";
 static int64_t stops_at = -1;
-static const char *on_stop = "restart";
+static const char *on_stop = "restart", *checkpoint = "0";
+static int nap_us = 200; /* of each fifth task */
 static ek_function function;
 
 static int work(ek_worker *worker, const void *data, size_t bytes,
@@ -60,7 +61,7 @@ static int work(ek_worker *worker, const void *data, size_t bytes,
     if (list->n < RAN_MOST)
         list->numbers[list->n++] = own.number;
     if (own.number % 5 == 0)
-        job_nap(200);
+        job_nap(nap_us);
     if (own.number == stops_at)
         ek_stop(worker);
     int64_t children = own.number % 4 + more_children;
@@ -109,6 +110,7 @@ static ek_collection *make(const char *record, const char *replay)
     options.record = record;
     job_set(&options, "replay", replay ? replay : "0");
     job_set(&options, "on_stop", on_stop);
+    job_set(&options, "checkpoint", checkpoint);
     ek_collection *tasks = job_create(&options);
     function = job_register(tasks, name, work, NULL);
     add_others(tasks);
@@ -268,6 +270,24 @@ static void a_continued_iteration_continues_again(void)
     on_stop = "restart";
 }
 
+/* An iteration that has paused for checkpoints is one in the record. */
+static void a_pause_is_not_seen(void)
+{
+    char folder[] = "/tmp/evenkeel-replay-XXXXXX", text[80];
+    job_make_folder(folder);
+    snprintf(text, sizeof text, "%s@every:10ms", folder);
+    checkpoint = text;
+    on_stop = "continue";
+    nap_us = 2000;
+    run(path, NULL, &recorded);
+    checkpoint = "0";
+    nap_us = 20;
+    run(NULL, path, &replayed);
+    CHECK(are_alike(&recorded, &replayed));
+    on_stop = "restart";
+    job_remove_folder(folder);
+}
+
 /* Ranks that are not of COMM stand by. */
 static void refuse_over(MPI_Comm comm, const char *replay, int workers,
                         const char *why)
@@ -328,6 +348,7 @@ int main(int argc, char **argv)
     JOB_RUN(a_stopped_iteration_stops_again);
     JOB_RUN(a_continued_iteration_continues_again);
     JOB_RUN(other_ranks_are_refused);
+    JOB_RUN(a_pause_is_not_seen);
     JOB_RUN(bad_files_are_refused_everywhere);
     job_remove_file(path);
     return job_result();

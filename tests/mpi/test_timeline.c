@@ -292,6 +292,44 @@ static void a_pull_loop_is_told(void)
         compare(&seen[i], &said[i]);
 }
 
+/* Pauses for checkpoints are restores inside of their iteration. */
+static void pauses_are_restores(void)
+{
+    static int64_t us = NAP_US;
+    struct seen seen[1] = {{0}};
+    char saves[] = "/tmp/evenkeel-timeline-XXXXXX", checkpoint[80];
+    ek_options options = job_options();
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    job_make_folder(saves);
+    snprintf(checkpoint, sizeof checkpoint, "%s@every:10ms", saves);
+    options.name = "pauses";
+    job_set(&options, "timeline", folder);
+    job_set(&options, "checkpoint", checkpoint);
+    job_set(&options, "on_stop", "continue");
+    ek_collection *tasks = job_create(&options);
+    ek_function naps = job_register(tasks, "nap", nap, &us);
+    for (int i = 0; i < 50000 / NAP_US * job_workers; i++)
+        CHECK_OK(ek_add_task(tasks, naps, NULL, 0, NULL));
+    JOB_OK(ek_process(tasks, &report));
+    struct said said = hear(tasks);
+    ek_destroy(&tasks);
+    CHECK(read_timeline("pauses", seen, 1));
+    double paused = seen->ns[RESTORE] / job_workers;
+    CHECK(sum_of(paused) > 0);
+    /* As if there had been none, of any rank. */
+    seen->left -= paused;
+    seen->ns[RESTORE] = 0;
+    CHECK_EQ_INT(job_sum(seen->tasks), said.tasks);
+    double sum = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        sum += seen->ns[kind];
+    CHECK_NEAR(sum, (seen->left - seen->entered) * job_workers, 100);
+    CHECK_NEAR(sum_of(seen->ns[TASK] + seen->ns[BATCH] + seen->ns[STARVED]) *
+                   1e-9,
+               said.work_s, 1e-3 * said.work_s);
+    job_remove_folder(saves);
+}
+
 static ek_tiles *store;
 
 static int get_tile(ek_worker *worker, const void *payload, size_t bytes,
@@ -427,6 +465,7 @@ int main(int argc, char **argv)
     make_folder();
     JOB_RUN(states_come_to_the_report);
     JOB_RUN(a_pull_loop_is_told);
+    JOB_RUN(pauses_are_restores);
     JOB_RUN(waits_for_tiles_are_told);
     JOB_RUN(empty_iterations_are_told);
     JOB_RUN(a_list_says_which_iterations);

@@ -10,8 +10,8 @@
  * somebody else on their core.  A seed with the same ranks, workers and level
  * is the same program; who runs which task is another matter.  A seed that
  * lasts longer than MIX_LIMIT seconds (150) ends the job.  Some seeds write
- * records into the folder MIX_RECORDS; where that is not set, none does.
- * mix-planted has the bug that MIX_PLANT names (base/plant.h).
+ * records and checkpoints into the folder MIX_RECORDS; where that is not set,
+ * none does. mix-planted has the bug that MIX_PLANT names (base/plant.h).
  */
 #include "boxes.h"
 #include "mix_throw.h"
@@ -84,6 +84,7 @@ static struct part {
     bool throws;      /* a collection of evenkeel.hpp, whose indices throw */
     int boxes;        /* of each rank that have a task */
     char record[300]; /* empty: none */
+    char saves[300];  /* the option checkpoint */
 } parts[PARTS];
 
 static struct part *other_than(const struct part *part)
@@ -705,6 +706,12 @@ static ek_options draw_options(struct part *part, int level)
         note(" record");
     }
     job_set(&options, "on_stop", seed % 2 == 0 ? "continue" : "restart");
+    /* Some pause for checkpoints. */
+    if (seed % 4 == 0 && getenv("MIX_RECORDS")) {
+        snprintf(part->saves, sizeof part->saves, "%s/%d-%lld@every:10ms",
+                 getenv("MIX_RECORDS"), (int)(part - parts), (long long)seed);
+        job_set(&options, "checkpoint", part->saves);
+    }
     if (below(4) == 0) /* ranks have 1, 2, ... workers */
         options.workers = 1 + job_rank % job_workers;
     return options;
