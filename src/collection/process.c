@@ -370,7 +370,7 @@ EKI_COLD static void end_part(ek_collection *tasks, struct eki_error *error)
     restores->is_asked =
         is_stopped && restores->may_be_asked && was_asked(tasks, error);
     restores->continues =
-        eki_error_is_stopped(error) &&
+        eki_error_may_go_on(error) &&
         (restores->is_asked ||
          (tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
           !tasks->loop.fn));
