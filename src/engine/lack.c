@@ -93,15 +93,16 @@ void eki_lack_step(struct eki_engine *engine, uint64_t now)
         lack->since = 0;
         return;
     }
-    /* The next step looks whether the server lacks memory still.  That a worker
-     * does is an error already. */
+    /* The next step looks whether the server lacks memory still. */
     eki_note_lack(engine, EKI_LACKED | (lacks & EKI_LACKS_WORKER));
     if (lack->since == 0)
         lack->since = now;
     lack->is_out |= eki_ns_since(lack->since, now) >= patience_ns;
     if (!lack->is_out)
         return;
-    eki_engine_lacks(engine, "no memory for messages");
+    /* That a worker does is an error already, and the phase may be over. */
+    if (lacks & EKI_LACKS_SERVER)
+        eki_engine_lacks(engine, "no memory for tasks of another rank");
     pass_all_on(engine);
 }
 

@@ -182,6 +182,7 @@ struct explore_scenario {
     X(errors, "errors")                      \
     X(mismatches, "mismatches")              \
     X(no_memory, "memory ran out")           \
+    X(passed, "passed on without memory")    \
     X(walks, "walks to all tasks")
 
 /* What is not drawn: policies; -1: they are. */
