@@ -172,7 +172,9 @@ void eki_array_free(void *array, size_t bytes);
 char *eki_copy_string(const char *text);
 /* Whether the BYTES at TEXT may name a collection. */
 bool eki_is_collection_name(const char *text, size_t bytes);
-/* Tests: let allocation number N from now fail (1: the next); 0: none. */
+/* Tests: let allocation number N from now fail (1: the next); 0: none;
+ * EKI_MEMORY_GONE: all. */
+#define EKI_MEMORY_GONE INT64_MIN
 void eki_memory_fail(int64_t n);
 
 /* Behind the name of an old file that makes room for a new one. */

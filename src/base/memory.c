@@ -17,7 +17,8 @@
  * of a huge page of x86 and of most others. */
 #define LARGE_BYTES ((size_t)1 << 21)
 
-/* Allocations until one fails, that one included; 0 or less: none will. */
+/* Allocations until one fails, that one included; 0 or less: none will, or
+ * EKI_MEMORY_GONE: all will. */
 static _Atomic int64_t fail_countdown;
 
 void eki_memory_fail(int64_t n)
@@ -30,9 +31,9 @@ static bool must_fail(void)
 {
     /* relaxed: see eki_memory_fail().  The load keeps the line shared between
      * threads while no test counts. */
-    if (EKI_LIKELY(
-            atomic_load_explicit(&fail_countdown, memory_order_relaxed) <= 0))
-        return false;
+    int64_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+    if (EKI_LIKELY(left <= 0))
+        return left == EKI_MEMORY_GONE;
     /* relaxed: see eki_memory_fail().  Threads that pass the load together may
      * take it below 0, which means the same as 0. */
     return atomic_fetch_sub_explicit(&fail_countdown, 1,

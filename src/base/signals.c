@@ -25,6 +25,7 @@ static struct {
     int users;
 } taken[ASKING];
 static _Atomic unsigned counts[EKI_REQUESTS];
+static _Atomic uint64_t last_ns[EKI_REQUESTS];
 
 bool eki_signals_read(const char *list, unsigned *set)
 {
@@ -51,9 +52,12 @@ static void count_request(int number, siginfo_t *info, void *context)
     int saved = errno, i = 0;
     while (asking[i].number != number)
         i++;
-    /* relaxed: a thread that looks sees it soon. */
+    /* relaxed: the release below orders it. */
+    atomic_store_explicit(&last_ns[asking[i].request], eki_clock_ns(),
+                          memory_order_relaxed);
+    /* release: pairs with the acquire in eki_signals_count(): its moment. */
     atomic_fetch_add_explicit(&counts[asking[i].request], 1,
-                              memory_order_relaxed);
+                              memory_order_release);
     const struct sigaction *before = &taken[i].before;
     if (before->sa_flags & SA_SIGINFO)
         before->sa_sigaction(number, info, context);
@@ -113,6 +117,12 @@ void eki_signals_leave(unsigned set)
 
 unsigned eki_signals_count(enum eki_request request)
 {
+    /* acquire: see count_request(). */
+    return atomic_load_explicit(&counts[request], memory_order_acquire);
+}
+
+uint64_t eki_signals_last_ns(enum eki_request request)
+{
     /* relaxed: see count_request(). */
-    return atomic_load_explicit(&counts[request], memory_order_relaxed);
+    return atomic_load_explicit(&last_ns[request], memory_order_relaxed);
 }

@@ -27,7 +27,8 @@ bool eki_signals_read(const char *list, unsigned *set);
  * time. */
 void eki_signals_take(unsigned set);
 void eki_signals_leave(unsigned set);
-/* How often that was asked for so far. */
+/* How often that was asked for so far, and when last. */
 unsigned eki_signals_count(enum eki_request request);
+uint64_t eki_signals_last_ns(enum eki_request request);
 
 #endif

@@ -63,7 +63,10 @@ ek_status eki_collection_checkpoint(ek_collection *tasks)
 {
     struct eki_saves *saves = &tasks->parts.saves;
     struct eki_saving saving = {tasks, "checkpoint", saves->folder, 0};
+    enum eki_called called = tasks->lookout.look.called;
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_CHECKPOINT, tasks->iteration);
     ek_status status = eki_saving_write(&saving, EK_OK);
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
     saves->is_due = false;
     saves->last_iteration = tasks->iteration;
     saves->last_ns = eki_clock_ns();

@@ -64,6 +64,13 @@ static unsigned who_asked(ek_collection *tasks, struct eki_error *error)
     return asked == 0 && sums[2] > 0 && sums[3] == 0 ? EKI_ASKED_SAVE : asked;
 }
 
+/* Whether a stop without a request is continued. */
+static bool continues_alone(const ek_collection *tasks)
+{
+    return tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
+           !tasks->loop.fn;
+}
+
 /* How the iteration was stopped, or whether it has paused; collective. */
 static int find_stop(ek_collection *tasks, struct eki_error *error)
 {
@@ -71,13 +78,10 @@ static int find_stop(ek_collection *tasks, struct eki_error *error)
     if (tasks->restores.may_be_asked || eki_checkpoint_may_pause(tasks))
         asked = who_asked(tasks, error);
     tasks->parts.saves.is_paused = asked == EKI_ASKED_SAVE;
-    bool continues =
-        asked != 0 || (tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
-                       !tasks->loop.fn);
     return EKI_RECORD_STOPPED |
            (asked & EKI_ASKED_SIGNAL ? EKI_RECORD_BY_SIGNAL : 0) |
            (asked & EKI_ASKED_TIME ? EKI_RECORD_BY_TIME : 0) |
-           (continues ? EKI_RECORD_CONTINUED : 0);
+           (asked != 0 || continues_alone(tasks) ? EKI_RECORD_CONTINUED : 0);
 }
 
 void eki_part_end(ek_collection *tasks, struct eki_error *error)
@@ -87,11 +91,14 @@ void eki_part_end(ek_collection *tasks, struct eki_error *error)
         add_earlier(tasks, earlier);
     struct eki_restores *restores = &tasks->restores;
     const struct eki_replaying *replaying = tasks->parts.replaying;
-    int stopped = replaying ? replaying->stopped : -1;
     tasks->parts.saves.is_paused = false;
-    if (eki_error_is_stopped(error) && stopped < 0)
-        stopped = find_stop(tasks, error);
-    restores->stopped = eki_error_is_stopped(error) ? stopped : 0;
+    restores->stopped = 0;
+    if (eki_error_is_stopped(error))
+        restores->stopped = replaying && replaying->stopped >= 0
+                                ? replaying->stopped
+                                : find_stop(tasks, error);
+    else if (eki_error_may_go_on(error) && continues_alone(tasks))
+        restores->stopped = EKI_RECORD_CONTINUED;
     restores->is_asked =
         restores->stopped & (EKI_RECORD_BY_SIGNAL | EKI_RECORD_BY_TIME);
     restores->continues = restores->stopped & EKI_RECORD_CONTINUED;

@@ -473,7 +473,7 @@ ek_status eki_collection_process(ek_collection *tasks,
         return not_opened(tasks, status);
     if (wrong != EK_OK || tasks->recording || !eki_team_pass(tasks->team)) {
         /* A phase that passes is too short to be looked at. */
-        eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
+        eki_lookout_begin(&tasks->lookout);
         if (wrong == EK_OK)
             eki_team_run(tasks->team);
     }
@@ -504,7 +504,7 @@ static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
     eki_checkpoint_watch(tasks);
     ek_status status = open_iteration(tasks, EKI_CALLED_PULL, NULL, EK_OK);
     if (status == EK_OK) {
-        eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
+        eki_lookout_begin(&tasks->lookout);
         return EK_OK;
     }
     not_opened(tasks, status);

@@ -260,9 +260,15 @@ static ek_status save_tasks(struct eki_saving *saving, ek_status status)
     if (status == EK_OK)
         status = eki_saving_check(tasks, saving->call);
     EKI_TRY(eki_saving_agree(saving, status));
-    EKI_TRY(begin_save(saving, settle_tasks(tasks), &head));
-    status = write_parts(saving, &head);
-    if (tasks->fabric->rank != 0)
+    status = settle_tasks(tasks);
+    enum eki_called called = tasks->lookout.look.called;
+    eki_lookout_enter(&tasks->lookout, EKI_CALLED_WRITE, tasks->iteration);
+    status = begin_save(saving, status, &head);
+    bool has_begun = status == EK_OK;
+    if (has_begun)
+        status = write_parts(saving, &head);
+    eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
+    if (tasks->fabric->rank != 0 || !has_begun)
         return status;
     if (status == EK_OK)
         eki_save_remove(saving->folder, 0,

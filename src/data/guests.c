@@ -109,6 +109,24 @@ static bool send_input(struct eki_data *data, struct eki_guest *guest)
     return true;
 }
 
+bool eki_guest_refuse(struct eki_data *data, const struct eki_message *ask)
+{
+    const struct eki_slot *slot = (const struct eki_slot *)ask->body;
+    const struct eki_data_words words = {slot->id, EKI_INPUT_NO_MEMORY};
+    struct eki_data_to to;
+    struct eki_message *message =
+        data->protocol.engine->lack.is_out
+            ? eki_data_reserve(data, EKI_KIND_INPUT, sizeof words, 0)
+            : NULL;
+    if (!message)
+        return false;
+    memcpy(message->body, &words, sizeof words);
+    message->head.detail = 0;
+    eki_data_from(&ask->head, &to);
+    eki_data_post(data, message, NULL, &to, false);
+    return true;
+}
+
 /* The input has gone for good. */
 static void release_input(struct eki_data *data, const struct eki_guest *guest)
 {

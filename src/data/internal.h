@@ -306,6 +306,9 @@ static inline void eki_data_from(const struct eki_head *head,
 struct eki_guest *eki_guest_add(struct eki_data *data,
                                 struct eki_guests *guests,
                                 const struct eki_message *message);
+/* A rank that is out of memory says so to who asks for an input; false: it is
+ * not, or no buffer is free. */
+bool eki_guest_refuse(struct eki_data *data, const struct eki_message *ask);
 /* Take out and free the guest to which LINK leads. */
 void eki_guest_free(struct eki_data *data, struct eki_guests *guests,
                     struct eki_guest **link);

@@ -117,8 +117,10 @@ static bool fill_data(struct eki_data *data, const struct eki_engine *engine)
 {
     int workers = engine->topology->workers_here;
     data->carriers = eki_alloc_lines((size_t)workers * sizeof *data->carriers);
-    bool has_all = data->carriers && eki_tickets_open(&data->tickets, workers,
-                                                      EKI_DATA_OPS_MOST, false);
+    data->answers = EKI_QUEUE(struct eki_data_answer, 16);
+    bool has_all =
+        data->carriers && eki_queue_has_room(&data->answers) &&
+        eki_tickets_open(&data->tickets, workers, EKI_DATA_OPS_MOST, false);
     for (int here = 0; has_all && here < workers; here++) {
         data->carriers[here].data = data;
         data->carriers[here].worker = engine->workers[here];
@@ -142,7 +144,6 @@ ek_status eki_data_join(struct eki_engine *engine,
     }
     data->protocol.ops = &data_ops;
     data->setup = *setup;
-    data->answers = EKI_QUEUE(struct eki_data_answer, 16);
     eki_engine_add(engine, &data->protocol);
     engine->kept = &data->tickets;
     return EK_OK;

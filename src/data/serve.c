@@ -69,7 +69,7 @@ static enum eki_taken take_ask(const struct eki_decode *decode,
         return EKI_REFUSED;
     struct eki_guest *guest = eki_guest_add(data, &data->asks, message);
     if (!guest)
-        return EKI_NO_MEMORY;
+        return eki_guest_refuse(data, message) ? EKI_TAKEN : EKI_NO_MEMORY;
     guest->is_new = head->detail & 1;
     if (is_alike)
         eki_data_note_fetch(data,
@@ -131,8 +131,15 @@ static enum eki_taken take_first(const struct eki_decode *decode,
         return EKI_TAKEN;
     }
     struct eki_guest *guest = eki_guest_add(data, &data->results, message);
-    if (!guest)
+    struct eki_data_to to;
+    if (!guest &&
+        (!decode->engine->lack.is_out || !eki_queue_has_room(&data->answers)))
         return EKI_NO_MEMORY;
+    if (!guest) {
+        eki_data_from(head, &to);
+        eki_guests_answer(data, EKI_KIND_KEPT, &to);
+        return EKI_TAKEN;
+    }
     guest->total = head->count;
     return EKI_TAKEN;
 }

@@ -286,7 +286,9 @@ enum eki_taken eki_detect_take(struct eki_protocol *taker,
     struct eki_detect *detect = &engine->detect;
     struct eki_rank_words *words = words_here(engine);
     uint64_t tasks = tasks_of_message(engine, message);
-    if (detect->rule->needs_receipts && !eki_queue_has_room(&detect->receipts))
+    /* What is stopped is counted. */
+    if (detect->rule->needs_receipts &&
+        !eki_queue_has_room(&detect->receipts) && !eki_is_stopped(engine))
         return EKI_NO_MEMORY;
     if (EKI_PLANTED(TAKER_TELLS))
         set_flag(engine);

@@ -150,6 +150,7 @@ void eki_engine_destroy(struct eki_engine **made)
          here++)
         destroy_worker(engine->workers[here]);
     eki_line_close(&engine->line);
+    eki_lack_forget(engine);
     eki_local_free(&engine->post.brought.local);
     eki_pinned_free(&engine->pinned);
     eki_free(engine->lists);

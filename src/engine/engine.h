@@ -90,6 +90,14 @@ struct eki_brought {
     struct eki_share share;
 };
 
+/* Memory that this rank lacks in a phase (lack.c); written by the server. */
+struct eki_lack {
+    uint64_t since; /* 0: not known to lack any */
+    bool is_out;    /* for so long that the phase ends in an error */
+    int next;       /* rank that tasks go on to, counted from this one */
+    struct eki_chunk *chunks; /* that go on */
+};
+
 /* What has arrived; written by the server. */
 struct eki_post {
     uint64_t moved;  /* messages that were worth waiting for; cumulative */
@@ -191,6 +199,7 @@ struct eki_engine {
     _Atomic int absent;           /* workers without a thread */
     _Atomic uint64_t owed_until;  /* data of stolen tasks is on its way */
     _Atomic int broken;           /* ek_status: no message moves any more */
+    _Atomic unsigned lacks;       /* enum eki_lacks */
     _Atomic int holds;           /* protocols for which workers begin nothing */
     _Atomic uint64_t held_until; /* workers, as far as that is known */
 
@@ -199,6 +208,7 @@ struct eki_engine {
     struct eki_exchange exchange;
     struct eki_line line; /* of the fabric's wire */
     struct eki_post post;
+    struct eki_lack lack;
     struct eki_moves moves;
     struct eki_waves waves;
     struct eki_histogram *answered; /* how long requests of this phase took;
@@ -308,6 +318,12 @@ static inline bool eki_is_stopped(const struct eki_engine *engine)
 static inline bool eki_error_is_stopped(const struct eki_error *error)
 {
     return error->status == EK_OK && error->code == EKI_CANCELLED;
+}
+/* Whether what was cancelled can go on: no task has failed. */
+static inline bool eki_error_may_go_on(const struct eki_error *error)
+{
+    return eki_error_is_stopped(error) ||
+           (error->status == EK_ERR_NOMEM && error->code == EKI_TASKS_STAY);
 }
 /* Whether a task of this rank has called ek_stop() in this phase. */
 bool eki_engine_has_called_stop(const struct eki_engine *engine);

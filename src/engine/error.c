@@ -83,11 +83,13 @@ void eki_set_error(struct ek_worker *worker, ek_status status, int code,
     store_error(worker->engine, &worker->words->errors, &error, text);
 }
 
-void eki_worker_no_memory(struct ek_worker *worker, const char *what)
+void eki_worker_no_memory(struct ek_worker *worker, int64_t n, const char *what)
 {
-    char text[80];
-    snprintf(text, sizeof text, "no memory for %s", what);
-    eki_set_error(worker, EK_ERR_NOMEM, 0, text);
+    char text[120];
+    snprintf(text, sizeof text, "no memory for %s (%lld of %u bytes)", what,
+             (long long)n, (unsigned)worker->local.slot_bytes);
+    eki_set_error(worker, EK_ERR_NOMEM, EKI_TASKS_STAY, text);
+    eki_note_lack(worker->engine, EKI_LACKS_WORKER);
     eki_set_stop(worker->engine);
 }
 
@@ -112,6 +114,11 @@ void eki_engine_fail(struct eki_engine *engine, ek_status status,
 {
     /* Unlike that of a task that was abandoned it has a code. */
     set_rank_error(engine, status, status, NULL, text);
+}
+
+void eki_engine_lacks(struct eki_engine *engine, const char *text)
+{
+    set_rank_error(engine, EK_ERR_NOMEM, EKI_TASKS_STAY, NULL, text);
 }
 
 void eki_set_slot_error(struct eki_engine *engine, const struct eki_slot *slot,
@@ -197,7 +204,7 @@ static int severity_of(const struct eki_error *error)
     case EK_ERR_TASK:
         return eki_error_is_abandoned(error) ? 4 : 3;
     case EK_ERR_NOMEM:
-        return 2;
+        return error->code == EKI_TASKS_STAY ? 5 : 2;
     default:
         return 1;
     }

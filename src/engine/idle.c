@@ -13,7 +13,7 @@ static bool has_room_for_block(struct ek_worker *worker, int64_t n)
 {
     if (eki_local_reserve(&worker->local, n))
         return true;
-    eki_worker_no_memory(worker, "stolen tasks");
+    eki_worker_no_memory(worker, n, "stolen tasks");
     return false;
 }
 
@@ -148,10 +148,10 @@ bool eki_worker_shut(struct ek_worker *worker)
     struct eki_chunk *chunk = atomic_exchange_explicit(
         &worker->answers, eki_shut(worker), memory_order_acquire);
     chunk = copy_chunks(worker, chunk);
-    /* relaxed: nobody puts anything there while it is shut, and only this
-     * worker takes the chunks. */
+    /* release: pairs with the acquire in collect(): nobody puts anything there
+     * while it is shut. */
     if (chunk)
-        atomic_store_explicit(&worker->answers, chunk, memory_order_relaxed);
+        atomic_store_explicit(&worker->answers, chunk, memory_order_release);
     return !chunk;
 }
 

@@ -112,6 +112,34 @@ EKI_COLD void eki_worker_note_anew(struct ek_worker *worker);
 void eki_worker_forget(struct ek_worker *worker);
 /* Find work, or the end. */
 enum eki_step eki_worker_idle(struct ek_worker *worker, uint64_t now);
+/* Who lacks memory. */
+enum eki_lacks {
+    EKI_LACKS_SERVER = 1, /* since its last step */
+    EKI_LACKS_WORKER = 2, /* a worker, in this phase */
+    EKI_LACKED = 4        /* one of them did before */
+};
+static inline void eki_note_lack(struct eki_engine *engine, unsigned who)
+{
+    /* relaxed: a later step of the server sees it. */
+    if (engine->topology->size > 1)
+        atomic_fetch_or_explicit(&engine->lacks, who, memory_order_relaxed);
+}
+static inline bool eki_has_lacked(const struct eki_engine *engine)
+{
+    /* relaxed: see eki_note_lack(). */
+    return atomic_load_explicit(&engine->lacks, memory_order_relaxed) != 0;
+}
+/* Pass tasks for which there is no memory on to another rank, by the server.
+ * False: there may be memory later, or no buffer is free. */
+EKI_COLD bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
+                          int64_t count);
+/* By a server that has lacked memory, or whose workers have. */
+EKI_COLD void eki_lack_step(struct eki_engine *engine, uint64_t now);
+/* A phase, or the engine, ends. */
+void eki_lack_forget(struct eki_engine *engine);
+/* This rank has no memory to go on: the phase is an error, but all tasks stay.
+ */
+EKI_COLD void eki_engine_lacks(struct eki_engine *engine, const char *text);
 /* Put a chunk into a box of a worker; false: it is shut. */
 bool eki_push_chunk(struct ek_worker *worker, _Atomic(struct eki_chunk *) *box,
                     struct eki_chunk *chunk);

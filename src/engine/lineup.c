@@ -249,7 +249,7 @@ bool eki_lineup_take(struct ek_worker *worker)
     if (n == 1 && worker->engine->topology->node_ranks > 1)
         n = 2;
     if (!eki_local_reserve(local, n)) {
-        eki_worker_no_memory(worker, "tasks of the rank");
+        eki_worker_no_memory(worker, n, "tasks of the rank");
         return false;
     }
     n = take_items(lineup, n, local->stack_top, local->slot_bytes);

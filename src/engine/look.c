@@ -10,6 +10,9 @@ enum {
     /* What all ranks may see, so many of them say. */
     TELLERS_MOST = 64,
     TEXT_BYTES = 600,
+    /* Where files are written or read, ranks wait for a disk, which may be
+     * slow: the job ends so many times later. */
+    DISK_PATIENCE = 10,
     BAR = 8 /* characters */
 };
 
@@ -32,7 +35,8 @@ static const char *const call_names[] = {
     [EKI_CALLED_GATHER] = "ek_gather",
     [EKI_CALLED_SAVE] = "ek_save",
     [EKI_CALLED_LOAD] = "ek_load",
-    [EKI_CALLED_CHECKPOINT] = "ek_restore with checkpoints"};
+    [EKI_CALLED_CHECKPOINT] = "ek_restore with checkpoints",
+    [EKI_CALLED_WRITE] = "the files of a save"};
 
 /* What a sentence is made of. */
 struct part {
@@ -78,7 +82,10 @@ static bool may_tell(struct eki_look *look, struct eki_told *told,
 static bool may_tell_wait(struct eki_look *look, struct eki_told *told,
                           uint64_t waited, uint64_t now)
 {
-    bool ends = look->end_ns != 0 && waited >= look->end_ns;
+    bool is_slow =
+        look->called == EKI_CALLED_WRITE || look->called == EKI_CALLED_LOAD;
+    uint64_t end_ns = (is_slow ? DISK_PATIENCE : 1) * look->end_ns;
+    bool ends = end_ns != 0 && waited >= end_ns;
     look->ends |= ends;
     return may_tell(look, told, waited, now) || ends;
 }

@@ -41,7 +41,8 @@ enum eki_called {
     EKI_CALLED_GATHER,
     EKI_CALLED_SAVE,
     EKI_CALLED_LOAD,
-    EKI_CALLED_CHECKPOINT /* of ek_restore(), or of ek_process() */
+    EKI_CALLED_CHECKPOINT, /* of ek_restore(), or of ek_process() */
+    EKI_CALLED_WRITE       /* the files of a save, of all three */
 };
 
 /* Whether no rank returns from a call before all are in it, and whoever waits

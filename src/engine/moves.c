@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks that depart: kept until there are buffers, and taken where they go. */
 #include "engine/decode.h"
+#include "engine/internal.h"
 
 enum {
     FIRST_ROOM = 64
@@ -67,7 +68,9 @@ static enum eki_taken take_home(struct eki_engine *engine,
     for (int here = 0; here < workers; here++) {
         if (!eki_local_log_reserve(&engine->workers[here]->local,
                                    message->head.count))
-            return EKI_NO_MEMORY;
+            return eki_pass_on(engine, message->body, message->head.count)
+                       ? EKI_TAKEN
+                       : EKI_NO_MEMORY;
     }
     for (int64_t i = 0; i < message->head.count; i++) {
         const struct eki_slot *slot =

@@ -132,8 +132,10 @@ void eki_set_stop(struct eki_engine *engine);
 /* Record an error of WORKER, once per phase and worker. */
 void eki_set_error(struct ek_worker *worker, ek_status status, int code,
                    const char *text);
-/* Record for WORKER that there is no memory for WHAT, and stop. */
-void eki_worker_no_memory(struct ek_worker *worker, const char *what);
+/* Record for WORKER that there is no memory for WHAT, N slots, and stop: all
+ * tasks stay. */
+void eki_worker_no_memory(struct ek_worker *worker, int64_t n,
+                          const char *what);
 /* Record an error of this rank, once per phase, and stop, as eki_engine_fail()
  * does: for a task that fails though none runs. */
 void eki_set_slot_error(struct eki_engine *engine, const struct eki_slot *slot,

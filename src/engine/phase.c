@@ -500,6 +500,8 @@ void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
         struct eki_local *brought = &engine->post.brought.local;
         eki_share_settle(brought, &engine->post.brought.share);
         eki_local_reset_stack(brought);
+        if (EKI_UNLIKELY(eki_has_lacked(engine)))
+            eki_lack_forget(engine);
     }
     if (EKI_PLANTED(RESET_COUNTERS))
         forget_counters(engine);

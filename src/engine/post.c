@@ -14,14 +14,16 @@ struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
 }
 
 /* The tasks of a message, stolen ones or others; NULL: no memory. */
-static struct eki_chunk *make_chunk(const struct eki_engine *engine,
+static struct eki_chunk *make_chunk(struct eki_engine *engine,
                                     const struct eki_message *message,
                                     bool is_stolen, uint64_t asked_at)
 {
     size_t bytes = (size_t)message->head.count * engine->slot_bytes;
     struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
-    if (!chunk)
+    if (!chunk) {
+        eki_note_lack(engine, EKI_LACKS_SERVER);
         return NULL;
+    }
     memcpy(chunk->slots, message->body, bytes);
     chunk->count = message->head.count;
     chunk->is_stolen = is_stolen;
@@ -69,7 +71,8 @@ bool eki_server_deliver(struct eki_engine *engine, struct ek_worker *worker,
                         const struct eki_message *message)
 {
     struct eki_chunk *chunk = make_chunk(engine, message, false, 0);
-    return chunk && eki_push_chunk(worker, &worker->inbox, chunk);
+    return chunk ? eki_push_chunk(worker, &worker->inbox, chunk)
+                 : eki_pass_on(engine, message->body, message->head.count);
 }
 
 bool eki_server_share(struct eki_engine *engine, const unsigned char *slots,
@@ -77,8 +80,10 @@ bool eki_server_share(struct eki_engine *engine, const unsigned char *slots,
 {
     struct eki_local *local = &engine->post.brought.local;
     size_t bytes = (size_t)count * engine->slot_bytes;
-    if (!eki_local_reserve(local, count))
-        return false;
+    if (!eki_local_reserve(local, count)) {
+        eki_note_lack(engine, EKI_LACKS_SERVER);
+        return eki_pass_on(engine, slots, count);
+    }
     memcpy(local->stack_top, slots, bytes);
     local->stack_top += bytes;
     eki_server_show(engine, true);
@@ -94,7 +99,7 @@ bool eki_server_bring(struct eki_engine *engine, struct ek_worker *worker,
         return eki_server_share(engine, message->body, message->head.count);
     struct eki_chunk *chunk = make_chunk(engine, message, true, asked_at);
     if (!chunk)
-        return false;
+        return eki_pass_on(engine, message->body, message->head.count);
     if (eki_push_chunk(worker, &worker->answers, chunk))
         return true;
     eki_free(chunk);

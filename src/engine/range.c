@@ -79,7 +79,8 @@ static bool has_room_for_piece(struct ek_worker *worker)
     if (eki_local_reserve(local, SPLIT_MOST) &&
         eki_local_log_reserve(local, worker->piece.size))
         return true;
-    eki_worker_no_memory(worker, "the parts of a range");
+    eki_worker_no_memory(worker, SPLIT_MOST + worker->piece.size,
+                         "the parts of a range");
     return false;
 }
 

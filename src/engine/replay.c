@@ -42,7 +42,7 @@ static bool put_spawned(struct ek_worker *worker, const struct eki_slot *slot)
     if (!eki_turn_is_here(engine, turn)) {
         if (put_leaving(engine, slot, turn->worker))
             return true;
-        eki_worker_no_memory(worker, "a task of another rank");
+        eki_worker_no_memory(worker, 1, "a task of another rank");
         return false;
     }
     const struct eki_script *script =
@@ -132,7 +132,7 @@ static struct eki_slot *take_next_turn(struct ek_worker *worker)
     } else {
         struct eki_slot *slot = eki_local_push(&worker->local);
         if (!slot) {
-            eki_worker_no_memory(worker, "the next task of the record");
+            eki_worker_no_memory(worker, 1, "the next task of the record");
             return NULL;
         }
         memcpy(slot, eki_turn_slot(engine, script->next), engine->slot_bytes);

@@ -91,6 +91,21 @@ static void note_refused(struct eki_engine *engine, const struct eki_head *head)
         head->source == engine->topology->lowest_rank[waves->parent];
 }
 
+/* There is no memory for a message: an error at once if it must fit, else when
+ * that has lasted. */
+EKI_COLD static void hold(struct eki_engine *engine,
+                          const struct eki_head *head,
+                          const struct eki_verb *verb)
+{
+    char text[120];
+    eki_note_lack(engine, EKI_LACKS_SERVER);
+    snprintf(text, sizeof text,
+             "no memory for a message of rank %d (%s, %lld bytes)",
+             head->source, verb->name, (long long)head->bytes);
+    if (head->phase == engine->phase && (verb->must_fit || engine->lack.is_out))
+        eki_engine_lacks(engine, text);
+}
+
 static enum eki_received
 receive(void *context, const struct eki_message *message, uint64_t now)
 {
@@ -112,9 +127,8 @@ receive(void *context, const struct eki_message *message, uint64_t now)
     }
     if (taken == EKI_REFUSED)
         note_refused(engine, head);
-    else if (taken == EKI_NO_MEMORY && verb->must_fit &&
-             head->phase == engine->phase)
-        eki_engine_fail(engine, EK_ERR_NOMEM, "no memory for what has arrived");
+    else if (EKI_UNLIKELY(taken == EKI_NO_MEMORY))
+        hold(engine, head, verb);
     return taken == EKI_NO_MEMORY ? EKI_RECEIVED_HELD : EKI_RECEIVED;
 }
 
@@ -237,6 +251,8 @@ static bool step_server(struct eki_engine *engine, uint64_t now)
         eki_replay_leave(engine);
     for (int i = 0; i < engine->stepped_count; i++)
         engine->stepped[i]->ops->step(engine->stepped[i], now);
+    if (EKI_UNLIKELY(eki_has_lacked(engine)))
+        eki_lack_step(engine, now);
     return has_sent_all(engine) && eki_waves_are_over(engine) &&
            may_leave_phase(engine);
 }

@@ -46,7 +46,7 @@ static bool has_log_room(struct ek_worker *worker, int32_t n)
                    n * (ptrdiff_t)local->slot_bytes) ||
         eki_local_log_reserve(local, n))
         return true;
-    eki_worker_no_memory(worker, "the log of tasks");
+    eki_worker_no_memory(worker, n, "the log of tasks");
     return false;
 }
 

@@ -28,6 +28,9 @@ struct eki_error {
 
 /* The code of no error: tasks were cancelled. */
 #define EKI_CANCELLED 1
+/* That of EK_ERR_NOMEM between tasks: they were cancelled, and none has failed.
+ */
+#define EKI_TASKS_STAY 1
 
 /* Whether all messages have fitted so far; see refusal.c. */
 enum eki_refused {

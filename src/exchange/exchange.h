@@ -120,7 +120,9 @@ struct eki_queue {
         NULL, 0, 0, (first), sizeof(type) \
     }
 
-/* Whether one more item fits; false: no memory. */
+/* Whether one more item fits; false: no memory.  Where a protocol has asked
+ * once when it was made, items that wait leave without memory, so one more fits
+ * later. */
 bool eki_queue_grow(struct eki_queue *queue);
 static inline bool eki_queue_has_room(struct eki_queue *queue)
 {

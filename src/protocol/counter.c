@@ -359,7 +359,8 @@ ek_status eki_counter_add(struct eki_engine *engine)
                                     sizeof *counter->starts);
         counter->drawers = eki_alloc_lines((size_t)topology->workers_here *
                                            sizeof *counter->drawers);
-        if (counter->table && counter->starts && counter->drawers) {
+        if (counter->table && counter->starts && counter->drawers &&
+            eki_queue_has_room(&counter->wishes)) {
             eki_engine_add(engine, &counter->protocol);
             return EK_OK;
         }

@@ -197,7 +197,7 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
     if (!eki_local_reserve(&worker->local, count)) {
         /* They were drawn: they are taken when there is memory. */
         eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
-        eki_worker_no_memory(worker, "a task");
+        eki_worker_no_memory(worker, count, "drawn tasks");
         return false;
     }
     push_seeds(counter, worker, entry, number, count);

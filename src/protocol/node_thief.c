@@ -354,15 +354,19 @@ const struct eki_protocol_ops eki_node_thief_ops = {
 ek_status eki_node_thief_add(struct eki_engine *engine)
 {
     struct eki_node_thief *thief = eki_alloc(1, sizeof *thief);
-    if (thief && eki_grants_open(&thief->grants, engine)) {
-        thief->protocol.ops = &eki_node_thief_ops;
+    if (thief)
         thief->guests = EKI_QUEUE(struct eki_guest, 8);
+    if (thief && eki_queue_has_room(&thief->guests) &&
+        eki_grants_open(&thief->grants, engine)) {
+        thief->protocol.ops = &eki_node_thief_ops;
         thief->seeker.topology = engine->topology;
         eki_random_seed(&thief->seeker.random, engine->setup.seed,
                         (uint64_t)engine->topology->node);
         eki_engine_add(engine, &thief->protocol);
         return EK_OK;
     }
+    if (thief)
+        eki_free(thief->guests.items);
     eki_free(thief);
     return eki_error(EK_ERR_NOMEM, "no memory for a node as a thief");
 }

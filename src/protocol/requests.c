@@ -415,7 +415,8 @@ ek_status eki_requests_add(struct eki_engine *engine)
         requests->askers = eki_alloc_lines((size_t)topology->workers_here *
                                            sizeof *requests->askers);
         if (requests->askers && eki_grants_open(&requests->grants, engine) &&
-            open_contacts(requests, topology)) {
+            open_contacts(requests, topology) &&
+            eki_queue_has_room(&requests->waiting)) {
             eki_engine_add(engine, &requests->protocol);
             return EK_OK;
         }

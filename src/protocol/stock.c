@@ -90,7 +90,7 @@ static int64_t take_seeds_here(struct eki_counter *counter,
             return 0;
         int64_t n = count_taken(worker, *left);
         if (!eki_local_reserve(&worker->local, n)) {
-            eki_worker_no_memory(worker, "a task");
+            eki_worker_no_memory(worker, n, "drawn tasks");
             return 0;
         }
         /* relaxed, both: of those who take, each has other slots. */

@@ -343,10 +343,10 @@ void eki_recording_keep(struct eki_recording *recording)
             EKI_RECORD_VERSION;
         kept->listed_nulls +=
             pack_tasks(&kept->tasks, engine->workers[here], &has_room);
-        has_room = has_room &&
-                   pack_families(&kept->families,
-                                 &engine->workers[here]->families) &&
-                   pack_spans(&kept->spans, &engine->workers[here]->spans);
+        has_room =
+            has_room &&
+            pack_families(&kept->families, &engine->workers[here]->families) &&
+            pack_spans(&kept->spans, &engine->workers[here]->spans);
     }
     if (!has_room)
         stop_recording(recording, "no memory to record an iteration");

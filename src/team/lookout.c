@@ -22,6 +22,9 @@
 
 /* So often it tries to look at what the server keeps, for a status line. */
 #define SERVER_TRIES 1000
+/* mpirun passes a signal on to all ranks, and to some of them late: so long
+ * after a stop by a request another one is the same. */
+#define SAME_REQUEST_NS UINT64_C(200000000)
 /* From one status line to the next where they are no terminal's. */
 #define STATUS_S 60
 /* So long MPI_Abort() may take before a signal ends the process. */
@@ -165,13 +168,24 @@ static uint64_t stall_period(const struct eki_lookout *lookout)
                : wanted;
 }
 
-/* What asks for a stop that was not answered yet. */
-static unsigned find_asked(const struct eki_lookout *lookout, uint64_t now)
+/* Whether a signal asks for a stop that was not answered yet. */
+static bool is_signalled(struct eki_lookout *lookout)
 {
-    unsigned asked = 0;
-    if (lookout->signals &&
-        eki_signals_count(EKI_REQUEST_STOP) != lookout->stops)
-        asked |= EKI_ASKED_SIGNAL;
+    unsigned stops = eki_signals_count(EKI_REQUEST_STOP);
+    if (!lookout->signals || stops == lookout->stops)
+        return false;
+    if (lookout->answered_ns == 0 ||
+        eki_ns_since(lookout->answered_ns,
+                     eki_signals_last_ns(EKI_REQUEST_STOP)) >= SAME_REQUEST_NS)
+        return true;
+    lookout->stops = stops;
+    return false;
+}
+
+/* What asks for a stop that was not answered yet; under the mutex. */
+static unsigned find_asked(struct eki_lookout *lookout, uint64_t now)
+{
+    unsigned asked = is_signalled(lookout) ? EKI_ASKED_SIGNAL : 0;
     if (lookout->stop_ns != 0 && now >= lookout->stop_ns)
         asked |= EKI_ASKED_TIME;
     if (lookout->save_ns != 0 && now >= lookout->save_ns)
@@ -524,11 +538,22 @@ void eki_lookout_save_at(struct eki_lookout *lookout, uint64_t ns)
     set_moment(lookout, &lookout->save_ns, ns, EKI_ASKED_SAVE);
 }
 
+void eki_lookout_hear(struct eki_lookout *lookout)
+{
+    pthread_mutex_lock(&all.mutex);
+    lookout->asked |= find_asked(lookout, eki_clock_ns());
+    if (lookout->asked)
+        eki_engine_stop(lookout->look.engine);
+    pthread_mutex_unlock(&all.mutex);
+}
+
 void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked)
 {
     pthread_mutex_lock(&all.mutex);
-    if (asked & EKI_ASKED_SIGNAL)
+    if (asked & EKI_ASKED_SIGNAL) {
         lookout->stops = eki_signals_count(EKI_REQUEST_STOP);
+        lookout->answered_ns = eki_clock_ns();
+    }
     if (asked & EKI_ASKED_TIME)
         lookout->stop_ns = 0;
     lookout->asked = 0;

@@ -45,6 +45,7 @@ struct eki_lookout {
     uint64_t save_ns;      /* to pause at for a checkpoint; 0: never */
     uint64_t looked_ns;    /* as stall_ns wants it */
     unsigned stops, tells; /* so often that was asked for and is answered */
+    uint64_t answered_ns;  /* when a stop by signal was, last; 0: none */
     unsigned asked;        /* EKI_ASKED_, in this phase, for its stop */
     /* Written by the thread that calls, and by the lookout while it looks. */
     _Atomic int stage;
@@ -67,6 +68,8 @@ void eki_lookout_set(struct eki_lookout *lookout,
 
 /* Stop phases from then on, NS from now; 0: no more; outside of calls. */
 void eki_lookout_stop_at(struct eki_lookout *lookout, uint64_t ns);
+/* A phase begins: it is stopped at once if somebody has asked for that. */
+EKI_COLD void eki_lookout_hear(struct eki_lookout *lookout);
 /* A phase was stopped as ASKED, by whichever rank; it has been left. */
 void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked);
 
@@ -99,6 +102,14 @@ static inline void eki_lookout_move(struct eki_lookout *lookout,
             &lookout->stage, &expected, (int)stage, memory_order_acq_rel,
             memory_order_relaxed)))
         eki_lookout_await(lookout, old, stage);
+}
+
+/* A process has been entered. */
+static inline void eki_lookout_begin(struct eki_lookout *lookout)
+{
+    if (EKI_UNLIKELY(lookout->signals != 0 || lookout->stop_ns != 0))
+        eki_lookout_hear(lookout);
+    eki_lookout_move(lookout, EKI_STAGE_PHASE);
 }
 
 static inline void eki_lookout_go_outside(struct eki_lookout *lookout)

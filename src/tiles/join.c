@@ -118,8 +118,12 @@ ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
     struct eki_tiles *tiles = eki_alloc_lines(sizeof *tiles);
     struct eki_tiler *tilers =
         eki_alloc_lines((size_t)workers * sizeof *tilers);
-    if (!tiles || !tilers ||
+    if (tiles)
+        tiles->answers = EKI_QUEUE(struct eki_tile_answer, 16);
+    if (!tiles || !tilers || !eki_queue_has_room(&tiles->answers) ||
         !eki_tickets_open(&tiles->tickets, workers, EKI_TRANSFERS_MOST, true)) {
+        if (tiles)
+            eki_free(tiles->answers.items);
         eki_free(tiles);
         eki_free(tilers);
         return eki_error(EK_ERR_NOMEM, "no memory for tiles of %d workers",
@@ -127,7 +131,6 @@ ek_status eki_stores_join(struct eki_stores *stores, struct eki_engine *engine)
     }
     tiles->protocol.ops = &tile_ops;
     tiles->tilers = tilers;
-    tiles->answers = EKI_QUEUE(struct eki_tile_answer, 16);
     tiles->stores = stores;
     tiles->window = window_of(engine->exchange.fabric);
     tiles->next = stores->first;

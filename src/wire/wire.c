@@ -10,11 +10,38 @@ uint32_t eki_wire_next_number(struct eki_fabric *fabric)
     return atomic_fetch_add_explicit(&fabric->numbers, 1, memory_order_relaxed);
 }
 
+static size_t spare_bytes(const struct eki_fabric *fabric)
+{
+    return EKI_SPARE_MESSAGES *
+           (fabric->message_bytes + sizeof(struct eki_kept) + EKI_LINE);
+}
+
+/* Memory for BYTES of what is kept; NULL: none. */
+static struct eki_kept *make_kept(struct eki_wire *wire, size_t bytes)
+{
+    struct eki_kept *kept = eki_alloc(1, bytes);
+    if (kept)
+        return kept;
+    bytes = (bytes + EKI_LINE - 1) / EKI_LINE * EKI_LINE;
+    if (wire->spare_used + bytes > spare_bytes(wire->fabric))
+        return NULL;
+    kept = (struct eki_kept *)(wire->spare + wire->spare_used);
+    *kept = (struct eki_kept){.is_spare = true};
+    wire->spare_used += bytes;
+    wire->spares++;
+    return kept;
+}
+
 static struct eki_wire *make_wire(struct eki_fabric *fabric)
 {
     struct eki_wire *wire = eki_alloc(1, sizeof *wire);
     if (!wire)
         return NULL;
+    wire->spare = eki_alloc_untouched(spare_bytes(fabric));
+    if (!wire->spare) {
+        eki_free(wire);
+        return NULL;
+    }
     wire->fabric = fabric;
     pthread_mutex_init(&wire->mutex, NULL);
     fabric->wire = wire;
@@ -26,6 +53,7 @@ static void free_wire(struct eki_wire *wire)
     if (wire->held)
         wire->fabric->ops->release(wire->fabric, wire->held);
     wire->fabric->wire = NULL;
+    eki_free(wire->spare);
     pthread_mutex_destroy(&wire->mutex);
     eki_free(wire);
 }
@@ -82,7 +110,7 @@ void eki_line_deafen(struct eki_line *line)
 bool eki_line_keep(struct eki_line *line, const struct eki_message *message)
 {
     size_t bytes = sizeof *message + (size_t)message->head.bytes;
-    struct eki_kept *kept = eki_alloc(1, sizeof *kept + bytes);
+    struct eki_kept *kept = make_kept(line->wire, sizeof *kept + bytes);
     if (!kept)
         return false;
     memcpy(eki_kept_message(kept), message, bytes);
@@ -111,5 +139,8 @@ void eki_line_drop_first(struct eki_line *line)
 {
     struct eki_kept *kept = line->first;
     line->first = kept->next;
-    eki_free(kept);
+    if (!kept->is_spare)
+        eki_free(kept);
+    else if (--line->wire->spares == 0)
+        line->wire->spare_used = 0;
 }

@@ -5,8 +5,9 @@
  * Each collection has a line, whose number its messages carry.  Whoever steps
  * the server of one polls for all: its own messages are taken, and those of
  * another line are kept as copies until that one's server is stepped, first in,
- * first out.  A message for which there is no memory is held, and all behind it
- * with it, until there is.
+ * first out.  Some memory for that is made with the wire, and touched only
+ * where there is no other.  A message for which there is none is held, and all
+ * behind it with it, until there is.
  *
  * Numbers are given in the same order on all ranks, and never again: a message
  * with the number of a line that is closed is dropped.
@@ -25,17 +26,24 @@ enum {
     /* Messages that one drain takes: a worker that polls between two tasks is
      * soon back at them, and a burst does not keep the protocols from sending.
      * As many as the MPI fabric has receives. */
-    EKI_DRAIN_MOST = 16
+    EKI_DRAIN_MOST = 16,
+    /* Of the longest messages, so many may be kept though there is no memory:
+     * the end of a phase may lie behind messages of the next. */
+    EKI_SPARE_MESSAGES = 16
 };
 
 /* A copy of a message, which follows it in memory. */
 struct eki_kept {
     struct eki_kept *next;
+    bool is_spare;
 };
 
 struct eki_wire {
     struct eki_fabric *fabric;
     struct eki_message *held; /* polled, and there was no memory for it */
+    unsigned char *spare;     /* memory for what is kept without; owned */
+    size_t spare_used;        /* ... until all of it is free again */
+    int spares;               /* messages there */
     uint64_t poll_ns; /* a poll takes that finds nothing; 0: not measured */
     pthread_mutex_t mutex;  /* of the lines, and what is kept for them */
     struct eki_line *lines; /* open ones, the newest first */

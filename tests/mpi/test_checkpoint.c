@@ -27,12 +27,15 @@ enum {
 
 static char folder[] = "/tmp/evenkeel-checkpoints-XXXXXX", path[PATH];
 static char prefix_seen[2 * PATH];
-static int code, callbacks, syncs_to_failure;
+static int code, callbacks, syncs_to_failure, sync_us;
 static ek_function work;
 
-/* Of the library's calls of it here, the next N-th fails; visible to it. */
+/* Of the library's calls of it here, the next N-th fails, or takes long;
+ * visible to it. */
 __attribute__((visibility("default"))) int fsync(int file)
 {
+    job_nap(sync_us);
+    sync_us = 0;
     errno = EIO;
     return --syncs_to_failure == 0 ? -1 : (int)syscall(SYS_fsync, file);
 }
@@ -310,6 +313,22 @@ static void a_restore_that_fails_on_a_rank_fails_on_all(void)
     ek_destroy(&tasks);
 }
 
+/* Of ek_save() and of a checkpoint; others wait for rank 0 meanwhile. */
+static void a_slow_disk_does_not_end_the_job(void)
+{
+    CHECK_EQ_INT(setenv("EVENKEEL_ON_STALL", "abort:1", 1), 0);
+    ek_collection *tasks = make_tasks("slow", "1");
+    sync_us = job_rank == 0 ? 1400000 : 0;
+    JOB_OK(ek_save(tasks, path));
+    JOB_OK(ek_process(tasks, NULL));
+    sync_us = job_rank == 0 ? 1400000 : 0;
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    TOGETHER;
+    CHECK_EQ_INT(count_files(0, "manifest"), 2);
+    ek_destroy(&tasks);
+    CHECK_EQ_INT(unsetenv("EVENKEEL_ON_STALL"), 0);
+}
+
 /* The program writes what it needs of tiles and of data. */
 static void tiles_and_data_may_be_there(void)
 {
@@ -340,6 +359,7 @@ int main(int argc, char **argv)
     JOB_RUN(one_that_fails_leaves_the_run_and_those_before);
     JOB_RUN(a_restore_that_fails_on_a_rank_fails_on_all);
     JOB_RUN(tiles_and_data_may_be_there);
+    JOB_RUN(a_slow_disk_does_not_end_the_job);
     job_remove_folder(folder);
     return job_result();
 }

@@ -273,6 +273,8 @@ enum {
     LONG = 30 /* of each rank */
 };
 
+static bool repeats; /* the last rank hears the request again, too late */
+
 /* Run long tasks until the end, and how many parts that took; at the first
  * request MOST of them have run. */
 static int run_long_tasks(ek_collection *tasks, _Atomic bool *asks)
@@ -288,6 +290,8 @@ static int run_long_tasks(ek_collection *tasks, _Atomic bool *asks)
         JOB_OK(ek_process(tasks, &report));
         is_stopped = report.stopped == 1;
         CHECK_EQ_INT(is_stopped, job_count(tasks, "cancelled") > 0);
+        if (count == 0 && repeats && job_rank == job_size - 1)
+            kill(getpid(), SIGUSR1);
         if (is_stopped)
             CHECK(job_sum(atomic_load(&ran)) < job_size * LONG);
     }
@@ -305,11 +309,49 @@ static void a_signal_stops_all_ranks(void)
     job_set(&options, "signal", "USR1,TERM");
     CHECK_EQ_INT(sigaction(SIGUSR1, &action, NULL), 0);
     ek_collection *tasks = job_create(&options);
+    repeats = true;
     CHECK_EQ_INT(run_long_tasks(tasks, &asks), 2);
-    CHECK_EQ_INT(atomic_load(&heard), job_rank == 0);
+    repeats = false;
+    CHECK_EQ_INT(atomic_load(&heard),
+                 (job_rank == 0) + (job_rank == job_size - 1));
     ek_destroy(&tasks);
     CHECK_EQ_INT(sigaction(SIGUSR1, NULL, &after), 0);
     CHECK(after.sa_handler == hear);
+}
+
+static int run_short(ek_worker *worker, const void *payload, size_t bytes,
+                     void *context)
+{
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+
+/* Each stops an iteration that takes less time than the lookout sleeps, if they
+ * are no copies of one. */
+static void a_signal_before_a_short_iteration_stops_it(void)
+{
+    ek_options options = job_options();
+    job_set(&options, "signal", "USR1");
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "short", run_short, NULL);
+    ek_hint hint = EK_HINT_INIT;
+    hint.pinned = 1;
+    CHECK_OK(ek_add_task(tasks, function, NULL, 0, &hint));
+    atomic_store(&ran, 0);
+    for (int i = 0; i < 4; i++) {
+        ek_process_report report = EK_PROCESS_REPORT_INIT;
+        if (i % 2 == 0 && job_rank == job_size - 1)
+            kill(getpid(), SIGUSR1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        JOB_OK(ek_process(tasks, &report));
+        CHECK_EQ_INT(report.stopped, i % 2 == 0);
+        /* Others may run theirs before they hear of it. */
+        if (i % 2 == 1 || job_rank == job_size - 1)
+            CHECK_EQ_INT(atomic_load(&ran), (i + 1) / 2);
+        job_nap(i == 1 ? 250000 : 0);
+    }
+    ek_destroy(&tasks);
 }
 
 static struct sigaction chained;
@@ -425,6 +467,7 @@ int main(int argc, char **argv)
     JOB_RUN(tasks_may_be_removed_between_parts);
     JOB_RUN(a_handler_may_call_ours);
     JOB_RUN(a_signal_stops_all_ranks);
+    JOB_RUN(a_signal_before_a_short_iteration_stops_it);
     JOB_RUN(a_loop_runs_to_its_end);
     JOB_RUN(a_loop_that_a_task_stops_is_over);
     JOB_RUN(so_does_a_time);

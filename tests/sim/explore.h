@@ -199,6 +199,7 @@ struct explore_scenario {
     X(cut, "saves cut")                      \
     X(power, "... by the power")             \
     X(old_saves, "older saves loaded")       \
+    X(passed, "passed on without memory")    \
     X(walks, "walks to all tasks")
 
 /* What is not drawn: policies; -1: they are. */

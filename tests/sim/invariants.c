@@ -118,6 +118,10 @@ static void check_moved(struct explore *explore,
     const struct eki_head *head = &message->head;
     /* Those of this message; the server counts them when it is posted. */
     int64_t first = moves->next;
+    if (rank->engine->lack.is_out && head->worker == -1) {
+        explore_seen.passed += head->count;
+        return;
+    }
     for (int64_t i = first; i < first + head->count; i++) {
         if (EKI_LIKELY(i < moves->count && moves->ranks[i] == to &&
                        moves->workers[i] == head->worker))

@@ -87,15 +87,21 @@ static void find_published(struct explore *explore,
                   "shared part");
 }
 
+static void find_chunks(struct explore *explore, const struct eki_chunk *chunk,
+                        uint32_t slot_bytes, const char *place)
+{
+    for (; chunk; chunk = chunk->next)
+        find_slots(explore, chunk->slots, chunk->count, slot_bytes, place);
+}
+
 static void find_box(struct explore *explore, struct ek_worker *worker,
                      _Atomic(struct eki_chunk *) *box, const char *place)
 {
     /* relaxed: there is one thread. */
     const struct eki_chunk *chunk =
         atomic_load_explicit(box, memory_order_relaxed);
-    for (; chunk && chunk != eki_shut(worker); chunk = chunk->next)
-        find_slots(explore, chunk->slots, chunk->count,
-                   worker->local.slot_bytes, place);
+    if (chunk != eki_shut(worker))
+        find_chunks(explore, chunk, worker->local.slot_bytes, place);
 }
 
 /* A block that is claimed and not copied yet, and what was brought. */
@@ -235,6 +241,7 @@ static void find_server(struct explore *explore,
     const struct eki_brought *brought = &engine->post.brought;
     uint32_t slot_bytes = engine->slot_bytes;
     find_lineup(explore, engine);
+    find_chunks(explore, engine->lack.chunks, slot_bytes, "lack of memory");
     if (engine->topology->size > 1) {
         find_between(explore, &brought->local, brought->local.stack_bottom,
                      brought->local.stack_top, "brought");

@@ -41,6 +41,37 @@ static bool may_lack_memory(const struct explore *explore)
            explore_plan(explore, rank)->fault == EXPLORE_NO_MEMORY;
 }
 
+static bool has_one_sided(const struct explore_scenario *scenario)
+{
+    bool has_one = false;
+    for (int i = 0; i < scenario->iterations; i++)
+        has_one |= eki_scheme_is_one_sided(scenario->iteration[i].plan.steal);
+    return has_one;
+}
+
+/* In every fourth schedule one rank has none as long as tasks run.  Between
+ * iterations there is some.  Not where tasks lie that cannot go on: drawn
+ * seeds, rings, and what a worker without a thread shows. */
+static bool lasts(const struct explore_scenario *scenario)
+{
+    bool may_last = scenario->seed % 4 == 1 && !scenario->travel.may_follow &&
+                    !has_one_sided(scenario);
+    for (int i = 0; i < scenario->iterations; i++)
+        may_last &= scenario->iteration[i].absent_percent == 0 &&
+                    eki_scheme_of(scenario->iteration[i].plan.steal)->policy !=
+                        EK_STEAL_COUNTER;
+    return may_last;
+}
+
+static void let_memory_fail(struct explore *explore)
+{
+    const struct eki_sim_rank *rank = explore->rank;
+    if (!lasts(explore->scenario))
+        eki_memory_fail(1 + (int64_t)explore_below(explore, 4));
+    else if (explore_plan(explore, rank)->fault_rank == rank->number)
+        eki_memory_fail(EKI_MEMORY_GONE);
+}
+
 /* Give a worker of the node other words of what it shows than it has stored: in
  * a fourth of the schedules that all stays, in a fourth that nothing does, in
  * the others either.  They are hints: whatever a thief sees does no harm. */
@@ -69,8 +100,9 @@ static void before(void *context, struct eki_sim_rank *rank,
             : rank->state != EKI_SIM_RUNS && rank->state != EKI_SIM_ENDS &&
                   rank->state != EKI_SIM_SERVES && rank->state != EKI_SIM_MOVES)
         explore_progress(explore);
-    if (may_lack_memory(explore) && explore_chance(explore, 100))
-        eki_memory_fail(1 + (int64_t)explore_below(explore, 4));
+    if (may_lack_memory(explore) &&
+        (lasts(explore->scenario) || explore_chance(explore, 100)))
+        let_memory_fail(explore);
     if (explore_has_data(explore) && explore_chance(explore, 100))
         draw_hint(explore, rank);
 }
@@ -248,7 +280,7 @@ static void end_part(struct explore *explore, const struct eki_sim_rank *rank,
                      const struct eki_error *error)
 {
     bool goes_on =
-        eki_error_is_stopped(error) && explore->scenario->seed % 2 == 0;
+        eki_error_may_go_on(error) && explore->scenario->seed % 2 == 0;
     explore_tally(explore, rank)->goes_on = goes_on;
     rank->engine->has_parts |= goes_on;
     explore_seen.continued += goes_on;
@@ -328,6 +360,8 @@ static struct eki_setup engine_of(const struct explore_scenario *scenario)
         .check_words = scenario->check_words,
         .watch_ns = scenario->check_words == 3 ? 300000 : 0,
         .lines_up = scenario->seed % 2 == 0,
+        /* A rank goes without memory for half as long. */
+        .stall_ns = lasts(scenario) ? explore_deadline(scenario) / 4 : 0,
         .steal_batch = (int64_t)(scenario->seed / 2 % 3),
         .load_threshold = scenario->seed / 6 % 4 == 3,
         .lifeline = {.graph = (int)(scenario->seed % 5),
@@ -337,14 +371,6 @@ static struct eki_setup engine_of(const struct explore_scenario *scenario)
                 .damping = (int64_t)(scenario->seed / 2 % 3)},
         /* For some messages to travel in. */
         .hold_ns = 10 * (scenario->law.message + scenario->law.server)};
-}
-
-static bool has_one_sided(const struct explore_scenario *scenario)
-{
-    bool has_one = false;
-    for (int i = 0; i < scenario->iterations; i++)
-        has_one |= eki_scheme_is_one_sided(scenario->iteration[i].plan.steal);
-    return has_one;
 }
 
 static void set_up(struct explore *explore,

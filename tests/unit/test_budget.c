@@ -64,8 +64,8 @@ static void lose_result(ek_on_failure_policy on_failure)
     unsigned char *taken =
         eki_buffer_take(eki_data_of(home->engine), BYTES_MOST);
     pair.is_stuck[0] = false;
-    /* Two are for what it is told, and for its answer. */
-    WITHOUT_MEMORY(3, serve(&pair, 0));
+    /* The first is for what it is told. */
+    WITHOUT_MEMORY(2, serve(&pair, 0));
     eki_buffer_give(eki_data_of(home->engine), taken);
     struct eki_error error = pair_end(&pair);
     CHECK_EQ_INT(eki_data_counts_of(away->engine).lost, 1);

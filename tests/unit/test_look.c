@@ -459,6 +459,35 @@ static void call_names_who_is_missing(struct lone *lone)
                          "'fock' (iteration 3); it has been in ek_process");
 }
 
+/* Whether the job ends when a rank has been in CALLED for so long. */
+static bool call_ends(struct lone *lone, enum eki_called called, uint64_t ms)
+{
+    looks.ends = false;
+    eki_look_enter(&looks, called, 3, 1000 * MS);
+    for (int i = 0; i < 2; i++) {
+        struct eki_moment at = {.now = lone->now, .ms = 1000 + ms};
+        eki_look_at_call(&looks, &at);
+        lone->now += ms * MS;
+    }
+    return looks.ends;
+}
+
+static void disks_are_given_more_time(struct lone *lone)
+{
+    static const int workers[2] = {1, 1}, nodes[2] = {0, 1};
+    lone_open_job(lone, 0, 2, workers, nodes);
+    lone_make(lone);
+    begin(lone, EK_STEAL_RANDOM);
+    looks.end_ns = 2 * STALL_NS;
+    CHECK(!call_ends(lone, EKI_CALLED_SAVE, 19));
+    CHECK(call_ends(lone, EKI_CALLED_SAVE, 21));
+    CHECK(call_ends(lone, EKI_CALLED_CHECKPOINT, 21));
+    CHECK(!call_ends(lone, EKI_CALLED_WRITE, 199));
+    CHECK(call_ends(lone, EKI_CALLED_WRITE, 201));
+    CHECK(!call_ends(lone, EKI_CALLED_LOAD, 199));
+    CHECK(!call_ends(lone, EKI_CALLED_RESTORE, 10000));
+}
+
 int main(void)
 {
     RUN_WITH(struct lone, end, absent_rank_is_named_at_intervals);
@@ -482,5 +511,6 @@ int main(void)
     RUN_WITH(struct lone, end, long_work_in_a_restore_is_not_told);
     RUN_WITH(struct lone, end, held_message_is_told);
     RUN_WITH(struct lone, end, call_names_who_is_missing);
+    RUN_WITH(struct lone, end, disks_are_given_more_time);
     return check_result();
 }

@@ -346,7 +346,8 @@ static void check_no_memory(struct lone *lone)
 {
     struct eki_error error = lone_end_root(lone, 3, 0);
     CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
-    CHECK_EQ_TEXT(error.text, "no memory for what has arrived");
+    CHECK_EQ_TEXT(error.text,
+                  "no memory for a message of rank 1 (move, 192 bytes)");
     lone_close(lone);
 }
 

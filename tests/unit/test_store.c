@@ -120,12 +120,21 @@ static void add_without_memory_is_added_once(struct stage *stage)
 {
     begin(stage, 1, 0);
     const double *own = eki_tile_find(eki_tile_part(stage->store, 1), 3);
+    /* There is room for so many from the beginning. */
+    stage->lone.buffers = 0;
+    for (int i = 0; i < 16; i++) {
+        message_of(stage, EKI_KIND_GET, 1, 0, 0, 5);
+        lone_serve(&stage->lone);
+    }
     message_of(stage, EKI_KIND_ACCUMULATE, 3, 0, SHORT, 5)->head.first = 1;
     WITHOUT_MEMORY(1, lone_serve(&stage->lone));
     CHECK(own[0] == 0.0);
     lone_serve(&stage->lone);
     CHECK(own[0] == 1000.0);
-    lone_sent_of(&stage->lone, EKI_KIND_DONE);
+    stage->lone.buffers = LONE_SENT;
+    for (int i = 0; i < 4; i++)
+        lone_serve(&stage->lone);
+    CHECK_EQ_INT(lone_count(&stage->lone, EKI_KIND_DONE), 1);
 }
 
 struct bad {

@@ -175,6 +175,7 @@ static void all_wait_behind_what_is_held(void)
     step(0);
     CHECK_EQ_INT(queue.next, 1);
     CHECK_EQ_INT(queue.polled, 1);
+    queue.fabric.wire->spare_used = 1 << 20; /* more than there is */
     eki_memory_fail(1);
     step(1); /* held for the first, of which there can be no copy */
     eki_memory_fail(0);
@@ -191,6 +192,25 @@ static void all_wait_behind_what_is_held(void)
     step(2);
     CHECK_EQ_INT(queue.polled, 1);
     close_lines(); /* which releases it */
+}
+
+/* ... and is there again when what was kept has been taken. */
+static void spare_memory_keeps_some(void)
+{
+    open_lines();
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 6; i++)
+            arrive(0, 6 * round + i);
+        eki_memory_fail(EKI_MEMORY_GONE);
+        step(1);
+        eki_memory_fail(0);
+        CHECK_EQ_INT(queue.polled, 0);
+        CHECK_EQ_INT(queue.fabric.wire->spares, 6);
+        step(0);
+        CHECK_EQ_INT(takers[0].taken, 6 * (round + 1));
+        CHECK_EQ_INT(queue.fabric.wire->spare_used, 0);
+    }
+    close_lines();
 }
 
 /* Numbers do not come again, so a late message finds nobody. */
@@ -277,10 +297,12 @@ static void lines_without_memory_leave_nothing(void)
     memset(&queue, 0, sizeof queue);
     queue.fabric = (struct eki_fabric){.ops = &ops, .size = 1};
     struct eki_line line = {0};
-    eki_memory_fail(1);
-    CHECK_EQ_INT(eki_line_open(&line, &queue.fabric, 0), EK_ERR_NOMEM);
-    eki_memory_fail(0);
-    CHECK(queue.fabric.wire == NULL);
+    for (int n = 1; n <= 2; n++) {
+        eki_memory_fail(n);
+        CHECK_EQ_INT(eki_line_open(&line, &queue.fabric, 0), EK_ERR_NOMEM);
+        eki_memory_fail(0);
+        CHECK(queue.fabric.wire == NULL);
+    }
     eki_line_close(&line);
 }
 
@@ -290,6 +312,7 @@ int main(void)
     RUN(what_is_early_waits_in_order);
     RUN(a_step_takes_no_more_than_that);
     RUN(all_wait_behind_what_is_held);
+    RUN(spare_memory_keeps_some);
     RUN(nobody_gets_what_is_for_a_closed_line);
     RUN(trouble_concerns_who_was_there);
     RUN(every_line_gets_all_of_its_own_in_order);

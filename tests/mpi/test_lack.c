@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that is gone for good on the last rank, from its first task on: the
+ * iteration ends on all ranks in EK_ERR_NOMEM, and when memory is back the next
+ * one runs the rest, or all again.
+ *
+ *     test_lack RANKS WORKERS
+ */
+#include "job.h"
+
+#include <stdint.h>
+
+/* Tests see the inside of the library for this alone. */
+void eki_memory_fail(int64_t n);
+
+enum {
+    TASKS = 3000, /* of rank 0 */
+    PARTS_MOST = 20
+};
+
+static int runs[TASKS]; /* of this rank, in this iteration */
+static _Atomic bool may_lack;
+
+static int run(ek_worker *worker, const void *payload, size_t bytes,
+               void *context)
+{
+    int number;
+    (void)worker, (void)context;
+    CHECK_EQ_INT(bytes, sizeof number);
+    memcpy(&number, payload, sizeof number);
+    int *place = &runs[number];
+#pragma omp atomic
+    *place += 1;
+    if (job_rank == job_size - 1 && atomic_load(&may_lack))
+        eki_memory_fail(INT64_MIN);
+    job_nap(200);
+    return 0;
+}
+
+static ek_collection *make_tasks(const char *on_stop, const char *steal)
+{
+    ek_options options = job_options();
+    job_set(&options, "on_stop", on_stop);
+    job_set(&options, "steal", steal);
+    job_set(&options, "stall_ms", "200");
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "run", run, NULL);
+    for (int number = 0; job_rank == 0 && number < TASKS; number++)
+        CHECK_OK(ek_add_task(tasks, function, &number, sizeof number, NULL));
+    return tasks;
+}
+
+/* How many tasks ran once, and how many more often, on all ranks. */
+static void count_runs(int *once, int *more)
+{
+    int all[TASKS];
+    MPI_Allreduce(runs, all, TASKS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    *once = *more = 0;
+    for (int i = 0; i < TASKS; i++) {
+        *once += all[i] == 1;
+        *more += all[i] > 1;
+    }
+}
+
+/* An iteration in which the last rank may lack memory; whether it failed. */
+static bool fails(ek_collection *tasks, bool lacks)
+{
+    char expected[32];
+    atomic_store(&may_lack, lacks);
+    ek_status status = ek_process(tasks, NULL);
+    atomic_store(&may_lack, false);
+    eki_memory_fail(0);
+    snprintf(expected, sizeof expected, " on rank %d", job_size - 1);
+    if (status == EK_ERR_NOMEM) {
+        CHECK_HAS_TEXT(ek_error_message(), "no memory for ");
+        CHECK_HAS_TEXT(ek_error_message(), expected);
+    } else {
+        CHECK_OK(status);
+    }
+    CHECK_EQ_INT(job_sum(status), (int64_t)status * job_size);
+    return status == EK_ERR_NOMEM;
+}
+
+/* Parts run what is left, until nothing is. */
+static void rest_goes_on(const char *steal)
+{
+    int once = 0, more = 0, failed = 0;
+    ek_collection *tasks = make_tasks("continue", steal);
+    memset(runs, 0, sizeof runs);
+    for (int part = 0; once < TASKS && part < PARTS_MOST; part++) {
+        failed += fails(tasks, part < PARTS_MOST / 2);
+        count_runs(&once, &more);
+        CHECK_EQ_INT(more, 0);
+        JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+        CHECK_EQ_INT(job_held(tasks), TASKS);
+    }
+    CHECK_EQ_INT(once, TASKS);
+    if (job_rank == 0)
+        printf("     %s: %d parts failed\n", steal, failed);
+    ek_destroy(&tasks);
+}
+
+static void rest_goes_on_however_tasks_are_stolen(void)
+{
+    static const char *const steals[] = {"random", "load", "hpdc12", "success"};
+    for (size_t i = 0; i < sizeof steals / sizeof *steals; i++)
+        rest_goes_on(steals[i]);
+}
+
+static void all_run_again(void)
+{
+    int once, more;
+    ek_collection *tasks = make_tasks("restart", "random");
+    memset(runs, 0, sizeof runs);
+    fails(tasks, true);
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    memset(runs, 0, sizeof runs);
+    CHECK(!fails(tasks, false));
+    count_runs(&once, &more);
+    CHECK_EQ_INT(once, TASKS);
+    ek_destroy(&tasks);
+}
+
+int main(int argc, char **argv)
+{
+    job_start(argc, argv, MPI_THREAD_SERIALIZED);
+    JOB_RUN(rest_goes_on_however_tasks_are_stolen);
+    JOB_RUN(all_run_again);
+    return job_result();
+}
