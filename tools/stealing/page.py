@@ -74,7 +74,8 @@ ONE_SIDED = """\
 Each process is a worker, as in the paper, and each steal is one between nodes. `sws` and `sdc` are
 its two protocols; `random` asks by messages, which a worker answers between its tasks. T1L stands
 for the paper's tree as above. The machine is another one than the paper's, with published figures
-for its network. Steal and search times are those of a worker. `--xxl` adds the paper's 2,112 ranks.
+for its network. Steal and search times are those of a worker. Of the paper's 2,112 ranks there is
+one seed; `--xxl` adds depth 500 there.
 
 """
 

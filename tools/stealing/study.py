@@ -98,15 +98,17 @@ OTHERS = {"sws, one epoch": "--steal sws --sws epochs=1",
           "random": "--steal random"}
 
 
-def one_sided(trees, ranks):
-    """Series on so many ranks; the others on the second of these, with fewer
-    seeds."""
-    def on(numbers, most):
+def one_sided(trees, ranks, wide=()):
+    """Series on so many ranks, and of these WIDE trees with one seed on the
+    paper's 2,112; the others on the second number, with fewer seeds."""
+    def on(numbers, names, most):
         return {"%s, %s ranks" % (tree, format(count, ",d")):
                 "%s --seeds %d --cores %d" % (more, min(seeds, most), count)
-                for count in numbers for tree, (more, seeds) in trees.items()}
-    return [Series("one-sided", RANKS, on(ranks, 10), WAYS),
-            Series("one-sided, others", RANKS, on(ranks[1:2], 3), OTHERS)]
+                for count in numbers for tree, (more, seeds) in trees.items()
+                if tree in names}
+    return [Series("one-sided", RANKS,
+                   {**on(ranks, trees, 10), **on((2112,), wide, 1)}, WAYS),
+            Series("one-sided, others", RANKS, on(ranks[1:], trees, 3), OTHERS)]
 
 
 DETECTORS = {name: "--termination " + name
@@ -136,7 +138,8 @@ def study(quick, xxl):
                    {"%d workers" % count: workers("nqueens:14,cutoff=5", count)
                     for count in (64, 256, 1024)},
                    dvs()),
-            *one_sided(ONE_SIDED, (48, 384) + (2112,) * xxl),
+            *one_sided(ONE_SIDED, (48, 384),
+                       ONE_SIDED if xxl else ("BPC, depth 300", "T1L")),
             end(("hopper", 2400, "exact"), ("hopper", 2400, "sampled"),
                 ("hopper", 38400, "sampled"), ("intrepid", 163840, "sampled"))]
 
