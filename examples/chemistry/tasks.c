@@ -82,11 +82,14 @@ static int write_field(const char *path, void *context)
     return field_write(hour->field, path) ? 0 : 1;
 }
 
-/* A task starts here: its home has the column. */
+/* A task starts here, or a range of those that have never run: its home has
+ * the columns. */
 static bool note_home(const ek_task *task, void *context)
 {
     struct field *field = context;
-    field->owners[column_of(task->payload)] = task->home;
+    int first = column_of(task->payload);
+    for (int i = 0; i < task->count; i++)
+        field->owners[first + i] = task->home;
     return true;
 }
 
