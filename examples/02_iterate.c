@@ -22,7 +22,8 @@
  * The rows are saved after each frame.  Where the first job was killed, the
  * second one goes on with the next frame, on any number of ranks.  With
  * @every:20ms and EVENKEEL_ON_STOP=continue also in the middle of a frame,
- * whose points so far are saved, too.
+ * whose points so far are saved, too.  After EVENKEEL_TIME_LIMIT=200ms the
+ * program ends with a save, or goes on if there are no checkpoints.
  */
 #include <evenkeel_loop.h>
 #include <evenkeel_report.h>
@@ -44,7 +45,8 @@ enum {
 struct picture {
     double width;
     int workers;
-    int64_t *points;
+    int64_t frame, *points;
+    bool is_saved;
 };
 
 /* The library has said why. */
@@ -82,39 +84,43 @@ static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* Part of a save: the points so far, which are 0 between two frames. */
+/* Part of a save: the frame, and its points so far. */
 static int write_points(const char *path, void *context)
 {
-    const struct picture *picture = context;
+    struct picture *picture = context;
     int64_t points = 0, all = 0;
     int rank;
     for (int here = 0; here < picture->workers; here++)
         points += picture->points[here];
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Reduce(&points, &all, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    picture->is_saved = true;
     FILE *file = rank == 0 ? fopen(path, "w") : NULL;
     if (!file)
         return rank == 0;
-    fprintf(file, "%lld\n", (long long)all);
+    fprintf(file, "%lld %lld\n", (long long)picture->frame, (long long)all);
     return fclose(file) != 0;
 }
 
-/* Add the rows, or load them; returns the frame that comes next. */
-static int64_t begin(ek_collection *tasks, ek_function draw, const char *saves,
-                     int64_t *points)
+/* Add the rows, or load them. */
+static void begin(ek_collection *tasks, ek_function draw, const char *saves,
+                  struct picture *picture)
 {
-    int64_t frame = 0;
+    long long numbers[2] = {0, 0};
     int rank;
     check(saves ? ek_load(tasks, saves) : ek_set_range(tasks, draw, ROWS));
-    const char *path = ek_loaded(tasks, &frame);
+    const char *path = ek_loaded(tasks, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     FILE *file = path && rank == 0 ? fopen(path, "r") : NULL;
-    long long number;
-    if (file && fscanf(file, "%lld", &number) == 1)
-        *points = number;
+    if (file && fscanf(file, "%lld %lld", &numbers[0], &numbers[1]) != 2)
+        MPI_Abort(MPI_COMM_WORLD, 1);
     if (file)
         fclose(file);
-    return frame;
+    MPI_Bcast(numbers, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+    picture->frame = numbers[0];
+    picture->points[0] = numbers[1]; /* of rank 0; the others have none */
+    if (rank == 0 && path)
+        printf("resumed from %s with frame %lld\n", saves, numbers[0]);
 }
 
 int main(int argc, char **argv)
@@ -134,24 +140,32 @@ int main(int argc, char **argv)
     check(ek_set_save(tasks, write_points, &picture));
     picture.workers = ek_rank_workers(tasks);
     picture.points = calloc((size_t)picture.workers, sizeof *picture.points);
-    int64_t frame =
-        begin(tasks, draw, resumes ? argv[2] : NULL, picture.points);
+    begin(tasks, draw, resumes ? argv[2] : NULL, &picture);
 
-    if (rank == 0 && resumes)
-        printf("resumed from %s with frame %lld\n", argv[2], (long long)frame);
     if (rank == 0)
         printf("frame  points in the set  rows stolen       ms  efficiency\n");
-    for (; frame < FRAMES; frame++) {
+    while (picture.frame < FRAMES) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
-        picture.width = 2.5 * pow(0.98, (double)frame);
+        picture.width = 2.5 * pow(0.98, (double)picture.frame);
         check(ek_process(tasks, &report));
-        check(ek_reduce(tasks, picture.points, 1, MPI_INT64_T, MPI_SUM));
-        if (rank == 0)
-            printf("%5lld %18lld %12lld %8.1f %10.1f%%\n", (long long)frame,
-                   (long long)picture.points[0], (long long)report.stolen,
-                   1e3 * report.wall_s, 100 * report.efficiency);
-        picture.points[0] = 0; /* ek_reduce() has cleared the others */
+        if (!report.stopped) {
+            check(ek_reduce(tasks, picture.points, 1, MPI_INT64_T, MPI_SUM));
+            if (rank == 0)
+                printf("%5lld %18lld %12lld %8.1f %10.1f%%\n",
+                       (long long)picture.frame, (long long)picture.points[0],
+                       (long long)report.stolen, 1e3 * report.wall_s,
+                       100 * report.efficiency);
+            picture.points[0] = 0; /* ek_reduce() has cleared the others */
+            picture.frame++;
+        }
+        picture.is_saved = false;
         check(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+        if (report.stopped && picture.is_saved) {
+            if (rank == 0)
+                printf("stopped in frame %lld; --resume goes on\n",
+                       (long long)picture.frame);
+            break;
+        }
     }
 
     free(picture.points);

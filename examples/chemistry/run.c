@@ -46,8 +46,9 @@ static bool react(struct runner *runner, struct figures *figures,
                   struct message *message)
 {
     if (!runner->mode.is_by_hand)
-        return figures_process(runner->job.tasks, figures) == EK_OK ||
-               message_leave(message);
+        return job_process(&runner->job, figures) == EK_OK
+                   ? job_goes_on(&runner->job, message)
+                   : message_leave(message);
     int code = pool_run(&runner->pool, &runner->hour, figures);
     return code == 0 || message_set(message, "CVODE failed: code %d", code);
 }

@@ -97,11 +97,10 @@ bool tasks_resume(struct hour *hour, struct job *job, int *first,
                   struct message *message)
 {
     struct field *field = hour->field;
-    int64_t iteration = 0;
     if (job_resume(job, write_field, hour) != EK_OK)
         return message_leave(message);
-    const char *path = ek_loaded(job->tasks, &iteration);
-    *first = (int)iteration;
+    const char *path = ek_loaded(job->tasks, NULL);
+    *first = job->done;
     if (!path)
         return true;
     for (int i = 0; i < field->size.columns; i++)

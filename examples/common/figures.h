@@ -17,7 +17,7 @@
     FIGURE(restore_s) FIGURE(tile_gets) FIGURE(tile_hits)                  \
     FIGURE(tile_bytes) FIGURE(tile_wait_s) FIGURE(travelled)               \
     FIGURE(data_in_bytes) FIGURE(data_out_bytes) FIGURE(data_held_bytes)   \
-    FIGURE(data_callback_s) FIGURE(data_wait_s)
+    FIGURE(data_callback_s) FIGURE(data_wait_s) FIGURE(stopped)
 /* clang-format on */
 
 #define FIGURES_MEMBER(name) double name;

@@ -4,6 +4,7 @@
 #include <evenkeel_loop.h>
 
 #include <stdio.h>
+#include <string.h>
 
 static ek_status add_all(struct job *job, void *context)
 {
@@ -70,18 +71,69 @@ int job_workers(const struct job *job)
     return ek_job_workers(job->tasks);
 }
 
+/* Part of a save.  The library counts an iteration twice that was stopped, so
+ * the program has a number of its own. */
+static int write_save(const char *path, void *context)
+{
+    struct job *job = context;
+    struct job_saves *saves = &job->saves;
+    char name[JOB_PATH_MAX];
+    int code = saves->write ? saves->write(path, saves->context) : 0;
+    snprintf(saves->last, sizeof saves->last, "%s", path);
+    snprintf(name, sizeof name, "%s.done", path);
+    FILE *file = is_first_rank() ? fopen(name, "w") : NULL;
+    if (!file)
+        return code != 0 || is_first_rank();
+    fprintf(file, "%d\n", job->done);
+    return fclose(file) != 0 || code != 0;
+}
+
+static void read_done(struct job *job)
+{
+    int64_t iteration;
+    const char *path = ek_loaded(job->tasks, &iteration);
+    char name[JOB_PATH_MAX];
+    job->done = (int)iteration;
+    if (is_first_rank()) {
+        snprintf(name, sizeof name, "%s.done", path);
+        FILE *file = fopen(name, "r");
+        if (file && fscanf(file, "%d", &job->done) == 1)
+            printf("resumed from %s with iteration %d\n", path, job->done);
+        if (file)
+            fclose(file);
+    }
+    MPI_Bcast(&job->done, 1, MPI_INT, 0, job->setup.comm);
+}
+
 ek_status job_resume(struct job *job, ek_save_fn *write, void *context)
 {
     const char *folder = job->setup.resume;
-    int64_t iteration = 0;
-    ek_status status = ek_set_save(job->tasks, write, context);
+    job->saves = (struct job_saves){.write = write, .context = context};
+    ek_status status = ek_set_save(job->tasks, write_save, job);
     if (status == EK_OK && folder)
         status = ek_load(job->tasks, folder);
-    job->has_loaded = ek_loaded(job->tasks, &iteration) != NULL;
-    if (job->has_loaded && is_first_rank())
-        printf("resumed from %s with iteration %lld\n",
-               ek_loaded(job->tasks, NULL), (long long)iteration);
+    job->has_loaded = ek_loaded(job->tasks, NULL) != NULL;
+    if (job->has_loaded)
+        read_done(job);
     return status;
+}
+
+/* Whether the last save is complete. */
+static bool has_saved(const struct job *job)
+{
+    const char *path = job->saves.last;
+    const char *end = strrchr(path, '.');
+    char name[JOB_PATH_MAX];
+    int is_there = 0;
+    if (is_first_rank() && end) {
+        snprintf(name, sizeof name, "%.*s.manifest", (int)(end - path), path);
+        FILE *file = fopen(name, "r");
+        is_there = file != NULL;
+        if (file)
+            fclose(file);
+    }
+    MPI_Bcast(&is_there, 1, MPI_INT, 0, job->setup.comm);
+    return is_there;
 }
 
 ek_status job_prepare(struct job *job, ek_restore_report *report)
@@ -96,8 +148,31 @@ ek_status job_prepare(struct job *job, ek_restore_report *report)
     return status == EK_OK ? job->add(job, job->context) : status;
 }
 
+ek_status job_process(struct job *job, struct figures *figures)
+{
+    ek_status status = figures_process(job->tasks, figures);
+    while (status == EK_OK && figures->stopped > 0 && !job->is_stopped) {
+        job->saves.last[0] = '\0';
+        status = ek_restore(job->tasks, EK_RESTORE_DEFAULT, NULL);
+        job->is_stopped = status == EK_OK && has_saved(job);
+        if (status == EK_OK && !job->is_stopped)
+            status = figures_process(job->tasks, figures);
+    }
+    job->done += status == EK_OK && !job->is_stopped;
+    return status;
+}
+
+bool job_goes_on(const struct job *job, struct message *message)
+{
+    const char *path = job->saves.last;
+    const char *end = strrchr(path, '/');
+    return !job->is_stopped ||
+           message_set(message, "stopped; --resume %.*s goes on",
+                       end ? (int)(end - path) : 0, path);
+}
+
 ek_status job_run(struct job *job, struct figures *figures)
 {
     ek_status status = job_prepare(job, NULL);
-    return status == EK_OK ? figures_process(job->tasks, figures) : status;
+    return status == EK_OK ? job_process(job, figures) : status;
 }

@@ -8,6 +8,7 @@
 #ifndef COMMON_JOB_H
 #define COMMON_JOB_H
 
+#include "cli/message.h"
 #include "cli/modes.h"
 #include "common/figures.h"
 
@@ -24,6 +25,15 @@ struct job_setup {
 
 struct job;
 
+#define JOB_PATH_MAX 1200
+
+/** What the program does for saves. */
+struct job_saves {
+    ek_save_fn *write; /* what it writes itself; NULL: nothing */
+    void *context;
+    char last[JOB_PATH_MAX]; /* how names of the last one begin; "": none */
+};
+
 /** Add the tasks of this rank. */
 typedef ek_status job_add_fn(struct job *job, void *context);
 
@@ -36,6 +46,9 @@ struct job {
     ek_function function;
     bool has_run;    /* there is an iteration to restore from */
     bool has_loaded; /* its tasks come from a save */
+    bool is_stopped; /* on request, and saved */
+    int done;        /* iterations that are over, those before a save, too */
+    struct job_saves saves;
 };
 
 /** What a job runs. */
@@ -86,7 +99,19 @@ ek_status job_resume(struct job *job, ek_save_fn *write, void *context);
  */
 ek_status job_prepare(struct job *job, ek_restore_report *report);
 
-/** Do that, and run all tasks that have not been discarded. */
+/**
+ * Run all tasks that have not been discarded, with the figures of the last part
+ * of the iteration.
+ *
+ * An iteration that somebody stops goes on, unless a checkpoint was written:
+ * then job_goes_on() is false.
+ */
+ek_status job_process(struct job *job, struct figures *figures);
+
+/** Whether the program need not end; else the message says how to resume. */
+bool job_goes_on(const struct job *job, struct message *message);
+
+/** job_prepare() and job_process(). */
 ek_status job_run(struct job *job, struct figures *figures);
 
 void job_close(struct job *job);

@@ -107,14 +107,14 @@ static bool density_read(const struct scf *scf, const char *path)
  * *DONE becomes the number of iterations before. */
 static bool resume(struct scf *scf, int *done, struct message *message)
 {
-    int64_t iteration = 0;
+    const struct job *job = fock_job(scf->fock);
     if (fock_resume(scf->fock, density_write, scf, scf->density) != EK_OK)
         return message_leave(message);
-    const char *path = ek_loaded(fock_job(scf->fock)->tasks, &iteration);
+    const char *path = ek_loaded(job->tasks, NULL);
     int is_good = !path || !scf->is_first || fock_is_spread(scf->fock) ||
                   density_read(scf, path);
     MPI_Bcast(&is_good, 1, MPI_INT, 0, scf->comm);
-    *done = (int)iteration;
+    *done = job->done;
     return is_good ||
            message_set(message, "%s: no density of this problem", path);
 }
@@ -182,6 +182,8 @@ static bool iterate(struct scf *scf, const struct scf_options *options,
         row.iteration++;
         if (evaluate(scf, &row) != EK_OK)
             return message_leave(message);
+        if (!job_goes_on(fock_job(scf->fock), message))
+            return false;
         bool is_solved = improve(scf, &row);
         share(scf, &row, &is_solved);
         if (!is_solved)

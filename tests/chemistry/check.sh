@@ -36,6 +36,21 @@ check_hosts() {
     [ $status -eq 0 ] || fail "exit status $status"
 }
 
+# A stop before the first column goes on, or ends with a save of ranges, which is
+# resumed on other ranks.
+check_stops() {
+    export EVENKEEL_TIME_LIMIT=1ms
+    # shellcheck disable=SC2086
+    same 2 2 $small
+    # shellcheck disable=SC2086
+    EVENKEEL_CHECKPOINT="$folder/saves@every:1000" run 2 2 $small &&
+        fail "it has not ended"
+    grep -q "^chemistry: stopped; --resume $folder/saves goes on$" \
+        "$folder/err" || fail "not stopped: $(cat "$folder/err")"
+    # shellcheck disable=SC2086
+    same 3 1 $small --resume "$folder/saves"
+}
+
 check_bad_input() {
     expect "--mechanism is 'ozone'; allowed: pollu, robertson" \
         --mechanism ozone
