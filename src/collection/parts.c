@@ -201,7 +201,7 @@ ek_status eki_part_save(ek_collection *tasks, uint64_t left)
         eki_tracking_paused(tasks, left);
     ek_status status = keep_counts(tasks, left);
     if (tasks->recording)
-        eki_recording_keep(tasks->recording);
+        eki_recording_keep(tasks->recording, status == EK_OK);
     status = eki_collection_continue(tasks, status);
     if (status == EK_OK)
         status = eki_collection_checkpoint(tasks);

@@ -283,8 +283,9 @@ ek_status eki_recording_create(struct eki_engine *engine,
 void eki_recording_destroy(struct eki_recording **recording);
 
 /* The iteration pauses: keep what ran until now, of a phase that the engine has
- * left.  Local; memory that runs out ends the recording later. */
-void eki_recording_keep(struct eki_recording *recording);
+ * left.  Local; memory that runs out ends the recording later, and so does a
+ * phase that was not counted in what the iteration counts. */
+void eki_recording_keep(struct eki_recording *recording, bool is_counted);
 
 /*
  * Collective: write what ran in the phase that the engine has left and nobody

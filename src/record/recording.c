@@ -328,7 +328,7 @@ static void pack_here(struct eki_recording *recording)
         stop_recording(recording, "no memory to record an iteration");
 }
 
-void eki_recording_keep(struct eki_recording *recording)
+void eki_recording_keep(struct eki_recording *recording, bool is_counted)
 {
     const struct eki_engine *engine = recording->engine;
     if (!engine || recording->has_stopped)
@@ -336,7 +336,7 @@ void eki_recording_keep(struct eki_recording *recording)
     int workers = engine->topology->workers_here;
     if (!recording->kept)
         recording->kept = eki_alloc((size_t)workers, sizeof *recording->kept);
-    bool has_room = recording->kept != NULL;
+    bool has_room = is_counted && recording->kept != NULL;
     for (int here = 0; has_room && here < workers; here++) {
         struct kept *kept = &recording->kept[here];
         kept->tasks.version = kept->families.version = kept->spans.version =

@@ -8,6 +8,8 @@
  */
 #include "job.h"
 
+#include <evenkeel_save.h>
+
 #include <stdint.h>
 
 /* Tests see the inside of the library for this alone. */
@@ -15,11 +17,14 @@ void eki_memory_fail(int64_t n);
 
 enum {
     TASKS = 3000, /* of rank 0 */
+    FEW = 150,    /* of each rank, where they pause */
+    ALLOCATIONS = 6,
     PARTS_MOST = 20
 };
 
 static int runs[TASKS]; /* of this rank, in this iteration */
 static _Atomic bool may_lack;
+static _Atomic int nth; /* the allocation after a task that fails; or 0 */
 
 static int run(ek_worker *worker, const void *payload, size_t bytes,
                void *context)
@@ -121,10 +126,65 @@ static void all_run_again(void)
     ek_destroy(&tasks);
 }
 
+/* Each task says anew which allocation fails: in the end one of the pause. */
+static int run_before_pause(ek_worker *worker, const void *payload,
+                            size_t bytes, void *context)
+{
+    int n = atomic_load(&nth);
+    (void)worker, (void)payload, (void)bytes, (void)context;
+    job_nap(200);
+    if (n > 0)
+        eki_memory_fail(n);
+    return 0;
+}
+
+static ek_collection *make_few(const char *record, const char *replay,
+                               const char *checkpoint)
+{
+    ek_options options = job_options();
+    options.record = record;
+    job_set(&options, "replay", replay);
+    job_set(&options, "on_stop", "continue");
+    job_set(&options, "checkpoint", checkpoint);
+    ek_collection *tasks = job_create(&options);
+    ek_function function = job_register(tasks, "few", run_before_pause, NULL);
+    for (int i = 0; i < FEW; i++)
+        CHECK_OK(ek_add_task(tasks, function, &i, sizeof i, NULL));
+    return tasks;
+}
+
+/* A pause that cannot keep what has run leaves no damaged record. */
+static void pauses_lack_memory(void)
+{
+    char folder[] = "/tmp/evenkeel-lack-XXXXXX", checkpoint[80], path[80];
+    job_make_folder(folder);
+    snprintf(checkpoint, sizeof checkpoint, "%s@every:10ms", folder);
+    snprintf(path, sizeof path, "%s/lack.ekr", folder);
+    ek_set_sink(NULL, NULL, EK_LEVEL_NONE);
+    for (int n = 1; n <= ALLOCATIONS; n++) {
+        ek_collection *tasks = make_few(path, "0", checkpoint);
+        atomic_store(&nth, job_rank == job_size - 1 ? n : 0);
+        ek_status status = ek_process(tasks, NULL);
+        CHECK(status == EK_OK || status == EK_ERR_NOMEM);
+        atomic_store(&nth, 0);
+        eki_memory_fail(0);
+        if (ek_goes_on(tasks))
+            JOB_OK(ek_process(tasks, NULL));
+        CHECK(!ek_goes_on(tasks));
+        ek_destroy(&tasks);
+        tasks = make_few("0", path, "0");
+        CHECK(ek_process(tasks, NULL) != EK_ERR_FILE);
+        ek_destroy(&tasks);
+    }
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
+    job_remove_folder(folder);
+}
+
 int main(int argc, char **argv)
 {
     job_start(argc, argv, MPI_THREAD_SERIALIZED);
     JOB_RUN(rest_goes_on_however_tasks_are_stolen);
     JOB_RUN(all_run_again);
+    JOB_RUN(pauses_lack_memory);
     return job_result();
 }
