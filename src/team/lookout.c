@@ -193,6 +193,16 @@ static unsigned find_asked(struct eki_lookout *lookout, uint64_t now)
     return asked;
 }
 
+/* Cancel what has not begun, as ASKED. */
+static void stop_phase(struct eki_lookout *lookout, unsigned asked)
+{
+    lookout->asked |= asked;
+    if (asked == EKI_ASKED_SAVE)
+        eki_engine_interrupt(lookout->look.engine);
+    else
+        eki_engine_stop(lookout->look.engine);
+}
+
 /* Tell now what there is to tell of any time that a call has taken. */
 static void tell_all(struct eki_lookout *lookout, struct eki_moment *at,
                      int stage)
@@ -239,13 +249,8 @@ static void look_at(struct eki_lookout *lookout)
     if (looks)
         lookout->looked_ns = at.now;
     if (asked && stage == EKI_STAGE_PHASE &&
-        lookout->look.engine->kind == EKI_PHASE_PROCESS) {
-        lookout->asked |= asked;
-        if (asked == EKI_ASKED_SAVE)
-            eki_engine_interrupt(lookout->look.engine);
-        else
-            eki_engine_stop(lookout->look.engine);
-    }
+        lookout->look.engine->kind == EKI_PHASE_PROCESS)
+        stop_phase(lookout, asked);
     if (tells)
         tell_all(lookout, &at, stage);
     else if (stage == EKI_STAGE_PHASE && (looks || says))
@@ -541,9 +546,9 @@ void eki_lookout_save_at(struct eki_lookout *lookout, uint64_t ns)
 void eki_lookout_hear(struct eki_lookout *lookout)
 {
     pthread_mutex_lock(&all.mutex);
-    lookout->asked |= find_asked(lookout, eki_clock_ns());
-    if (lookout->asked)
-        eki_engine_stop(lookout->look.engine);
+    unsigned asked = find_asked(lookout, eki_clock_ns());
+    if (asked)
+        stop_phase(lookout, asked);
     pthread_mutex_unlock(&all.mutex);
 }
 

@@ -183,6 +183,8 @@ static void who_asks_for_a_stop_is_heard(void)
     int parts = 0, stopped = 0;
     bool goes_on = true;
     asks_in_save = true;
+    /* The first checkpoint is due when the iteration begins. */
+    job_nap(30000);
     while (goes_on) {
         ek_process_report report = EK_PROCESS_REPORT_INIT;
         JOB_OK(ek_process(tasks, &report));
