@@ -16,10 +16,10 @@
 void eki_memory_fail(int64_t n);
 
 enum {
-    TASKS = 3000, /* of rank 0 */
+    TASKS = 1500, /* of rank 0 */
     FEW = 150,    /* of each rank, where they pause */
     ALLOCATIONS = 6,
-    PARTS_MOST = 20
+    PARTS_MOST = 8
 };
 
 static int runs[TASKS]; /* of this rank, in this iteration */
@@ -47,7 +47,7 @@ static ek_collection *make_tasks(const char *on_stop, const char *steal)
     ek_options options = job_options();
     job_set(&options, "on_stop", on_stop);
     job_set(&options, "steal", steal);
-    job_set(&options, "stall_ms", "200");
+    job_set(&options, "stall_ms", "100");
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "run", run, NULL);
     for (int number = 0; job_rank == 0 && number < TASKS; number++)
