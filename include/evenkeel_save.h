@@ -52,8 +52,8 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
  *
  * A save has payloads, durations, where each task starts, homes, names of
  * functions, indices of ek_set_range() and the number of the next iteration.
- * It has the values of all tiles whose stores @p tasks has made, and which rank
- * has the data of a task, and what EK_RESTORE_AUTO has learned.
+ * It has the values of all tiles whose stores @p tasks has made, which rank has
+ * the data of a task, and what EK_RESTORE_AUTO has learned.
  * It has no options, no results of ek_set_result(), which are of an iteration
  * that is over, and no data of the program but what the callback of
  * ek_set_save() writes.
@@ -102,9 +102,10 @@ EK_API ek_status ek_set_owner(ek_collection *tasks, ek_owner_fn *owner,
  *
  * The functions of the save must be registered, in any order.  On as many ranks
  * with as many workers each task starts where it would have, with its id, and
- * EK_RESTORE_AUTO goes on; on others it learns anew.  There tasks are dealt out
- * evenly by their durations, and whoever gets one becomes its home; its id is
- * new.  Pinned tasks need as many ranks, and stay on theirs.
+ * EK_RESTORE_AUTO goes on.  On others tasks are dealt out evenly by their
+ * durations, with new ids, and whoever gets one becomes its home.
+ * EK_RESTORE_AUTO learns anew.  Pinned tasks need as many ranks, and stay on
+ * theirs.
  *
  * Data of tasks is the program's, and this call moves none.  On as many ranks
  * homes stay, else they are those that ek_set_owner() says.

@@ -93,7 +93,6 @@ static const struct eki_field hpdc12_fields[] = {
      .choices = (const struct eki_choice[]){
          {"node", EKI_GATHER_NODE}, {"core", EKI_GATHER_CORE}, {NULL, 0}}}};
 
-/* Take "k=4" of BYTES. */
 static const struct eki_field dvs_fields[] = {
     {.name = "layout",
      .offset = offsetof(struct eki_dvs_option, layout),
@@ -172,7 +171,7 @@ struct parts {
 #define PARTS(fields) \
     (&(const struct parts){(fields), (int)(sizeof(fields) / sizeof *(fields))})
 
-/* Which part was read; -1: none. */
+/* Read one, as "k=4", of BYTES; which it was; -1: none. */
 static int part_read(const struct parts *parts, const char *text, size_t bytes,
                      void *option)
 {

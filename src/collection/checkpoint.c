@@ -4,8 +4,6 @@
 #include "collection/saving.h"
 #include "record/record.h"
 
-/* Whether iterations may pause: where time counts, what was cancelled waits,
- * and one call opens and closes them. */
 /* No part is shorter: tasks begin in it, however short the interval is. */
 #define PART_LEAST_NS UINT64_C(10000000)
 
@@ -14,6 +12,19 @@ bool eki_checkpoint_may_pause(const ek_collection *tasks)
     return tasks->parts.saves.every.ns > 0 && !tasks->is_pulled &&
            !tasks->loop.fn && !tasks->parts.replaying &&
            tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE;
+}
+
+/* Rank 0 says, once, that its pull loops do not pause. */
+static void tell_of_pulling(const ek_collection *tasks, struct eki_saves *saves)
+{
+    if (!tasks->is_pulled || saves->is_told ||
+        tasks->settings.options.on_stop != EKI_ON_STOP_CONTINUE)
+        return;
+    saves->is_told = true;
+    eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
+            "'%s': iterations of ek_begin and ek_end have no checkpoints in "
+            "their middle (option checkpoint)",
+            tasks->settings.name);
 }
 
 void eki_checkpoint_watch(ek_collection *tasks)
@@ -26,14 +37,7 @@ void eki_checkpoint_watch(ek_collection *tasks)
     due = due > soon ? due : soon;
     eki_lookout_save_at(&tasks->lookout,
                         eki_checkpoint_may_pause(tasks) ? due : 0);
-    if (!tasks->is_pulled || saves->is_told ||
-        tasks->settings.options.on_stop != EKI_ON_STOP_CONTINUE)
-        return;
-    saves->is_told = true;
-    eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
-            "'%s': iterations of ek_begin and ek_end have no checkpoints in "
-            "their middle (option checkpoint)",
-            tasks->settings.name);
+    tell_of_pulling(tasks, saves);
 }
 
 ek_status eki_checkpoint_open(ek_collection *tasks)

@@ -149,8 +149,7 @@ struct eki_saves {
     } spent;
 };
 
-/* What the phases of an iteration have counted that have ended for checkpoints.
- */
+/* What an iteration that has paused for checkpoints had counted until then. */
 struct eki_earlier {
     int64_t iteration;
     uint64_t entered_ns; /* when the first was entered */
@@ -325,15 +324,17 @@ void eki_checkpoint_watch(ek_collection *tasks);
  * call that wants it, but for EK_ERR_MPI.  Collective, between iterations; the
  * caller has claimed the process. */
 ek_status eki_collection_checkpoint(ek_collection *tasks);
-/* A phase with parts has ended with ERROR, or was stopped: whether it has only
- * paused (saves.is_paused), or the next ek_process() goes on.  Collective. */
+/* A phase was stopped, or ended with ERROR, or ends an iteration with parts.
+ * Find out whether it has only paused (saves.is_paused), and whether the next
+ * ek_process() goes on.  Collective. */
 void eki_part_end(ek_collection *tasks, struct eki_error *error);
-/* Write a checkpoint in the middle of an iteration that has paused, and left
- * its phase at LEFT; then it may be entered again.  Collective. */
+/* Write the checkpoint of an iteration that has paused, and left its phase at
+ * LEFT.  Then it may be entered again.  Collective. */
 ek_status eki_part_save(ek_collection *tasks, uint64_t left);
-/* It is over, or another ek_process() goes on. */
+/* No pause is open any more: the iteration is over, or another ek_process()
+ * goes on. */
 void eki_part_give_up(ek_collection *tasks);
-/* Of the present iteration; NULL: it has not paused. */
+/* What the present iteration counted before; NULL: it has not paused. */
 static inline const struct eki_earlier *
 eki_part_earlier(const ek_collection *tasks)
 {
@@ -343,9 +344,8 @@ eki_part_earlier(const ek_collection *tasks)
 void eki_part_forget(ek_collection *tasks);
 /* Of data, in the whole iteration so far. */
 struct eki_data_counts eki_collection_data_counts(const ek_collection *tasks);
-/* What was cancelled waits where it is, and what ran counts as done;
- * collective.
- */
+/* What was cancelled waits where it is, and what ran counts as done.
+ * Collective. */
 ek_status eki_collection_continue(ek_collection *tasks, ek_status status);
 
 /* Whether the next iteration goes on with one of which tasks have run. */

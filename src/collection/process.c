@@ -198,7 +198,6 @@ static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
     if (status == EK_OK)
         status =
             eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
-    tasks->is_pulled = call == EKI_CALLED_PULL;
     if (EKI_UNLIKELY(tasks->parts.replaying))
         status = enter_replay(tasks, &phase, status);
     tasks->wants_report =

@@ -31,8 +31,8 @@ ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
 /* What out.home_of is of a save; CONTEXT is the engine. */
 int eki_saving_home(const void *context, const struct eki_slot *slot);
-/* The home of a task that is loaded where it was, if its id does not tell it;
- * false: ENGINE has no homes but those. */
+/* Of a task that is loaded where it was: keep its home only if its id does not
+ * tell it.  False: ENGINE knows no other homes. */
 bool eki_saving_keep_home(const struct eki_engine *engine,
                           struct eki_save_task *task);
 /* Which rank has the data of a task, as the program says. */
@@ -55,7 +55,8 @@ ek_status eki_saving_read_learned(const char *name,
 /* Whoever has got a task is its home; if DATA_STAYS, not of one with data. */
 void eki_saving_number(struct eki_engine *engine, struct eki_dealer *dealer,
                        bool data_stays);
-/* What was spawned, and was dealt out among the seeds, waits; EK_ERR_NOMEM. */
+/* Spawned tasks that were dealt out among the seeds wait again; EK_ERR_NOMEM.
+ */
 ek_status eki_saving_wait_again(struct eki_engine *engine);
 /* Deal out evenly what was read.  Data stays where its tasks were read, or, if
  * not DATA_STAYS, is with whoever gets a task; collective. */

@@ -130,8 +130,8 @@ static const unsigned char *pack_seeds(struct packing *packing,
     return at;
 }
 
-/* The spans from NEXT on that are behind so many STRETCHES are behind what is
- * packed. */
+/* So many STRETCHES are packed: the spans that follow them, from NEXT on, are
+ * behind the tasks that are packed by now. */
 static void place_spans(const struct packing *packing, int64_t *next,
                         const struct eki_spans *spans, int64_t stretches)
 {

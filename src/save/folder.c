@@ -154,8 +154,7 @@ void eki_save_remove(const char *folder, int64_t first, int64_t last)
     DIR *open = opendir(folder);
     if (!open)
         return;
-    /* A save is never there without its files, on the disk neither; of those
-     * before a newer one nobody asks. */
+    /* A save is never there without its files, nor is it on the disk. */
     if (remove_some(open, folder, first, last, true) && first > 0)
         sync_name(folder);
     remove_some(open, folder, first, last, false);

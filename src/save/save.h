@@ -134,9 +134,9 @@ struct eki_save_task {
     int home;                     /* rank that has its data; -1: it has none */
     struct eki_slot head;
 };
-/* Let ENGINE hold a task of a file with HEAD: worker HERE, if it is not pinned.
- * A home is one that its id does not tell.  If IS_DEALT, one that waits stands
- * among the seeds.  EK_ERR_NOMEM. */
+/* Let ENGINE hold a task of a file with HEAD: worker HERE, unless it is pinned.
+ * The home of TASK is one that its id does not tell, or -1.  If IS_DEALT, a
+ * task that waits stands among the seeds.  EK_ERR_NOMEM. */
 ek_status eki_save_hold(struct eki_engine *engine,
                         const struct eki_save_head *head,
                         const struct eki_save_task *task, int here,
