@@ -77,6 +77,21 @@ void eki_lookout_answer(struct eki_lookout *lookout, unsigned asked);
  */
 void eki_lookout_save_at(struct eki_lookout *lookout, uint64_t ns);
 
+/* The longest time between two looks. */
+#define EKI_LOOK_PERIOD_NS UINT64_C(250000000)
+/* In looks.c, for lookout.c, all under its mutex: tell, show and stop what is
+ * to be told, shown and stopped now. */
+void eki_lookout_look(struct eki_lookout *lookout);
+/* Stop the phase that begins if somebody has asked for that. */
+void eki_lookout_listen(struct eki_lookout *lookout);
+/* Whether somebody may ask for something. */
+bool eki_lookout_is_asked(const struct eki_lookout *lookout);
+/* The time between two looks that a collection wants. */
+uint64_t eki_lookout_period(const struct eki_lookout *lookout);
+/* Others of the node see that this process was alive at MS, unless it does not
+ * say, and what its clock showed. */
+void eki_lookout_show_life(const struct eki_lookout *lookout, uint64_t ms);
+
 /* Call END when MPI_Finalize() has begun, on the thread that calls it.  What
  * the library keeps with MPI_COMM_SELF has ended before. */
 void eki_lookouts_at_end(void (*end)(void));
