@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Iterations: phases of the engine, run by the team. */
+#include "collection/iterations.h"
 #include "collection/seeds.h"
-
-#include <evenkeel_pull.h>
 
 static ek_status check_functions(const struct eki_engine *engine,
                                  bool is_pulled)
@@ -158,11 +157,8 @@ enter_replay(ek_collection *tasks, struct eki_phase *phase, ek_status status)
     return status == EK_OK ? entered : status;
 }
 
-/* Enter the phase even where the call is wrong, so that all ranks fail; but not
- * where this rank is behind, or nothing can be entered. */
-static ek_status open_iteration(ek_collection *tasks, enum eki_called call,
-                                const ek_process_report *report,
-                                ek_status status)
+ek_status eki_iteration_open(ek_collection *tasks, enum eki_called call,
+                             const ek_process_report *report, ek_status status)
 {
     bool is_bare = eki_collection_is_bare(tasks);
     status = restore_if_due(tasks, status, &is_bare);
@@ -229,57 +225,6 @@ static void end_hooks(ek_collection *tasks)
                            options->hooks.context);
 }
 
-/* What data has travelled in the last phase. */
-static void add_data(ek_collection *tasks, struct eki_report_input *input)
-{
-    struct eki_callbacks *callbacks = tasks->callbacks;
-    if (!callbacks)
-        return;
-    struct eki_data_counts counts = eki_collection_data_counts(tasks);
-    input->travelled = counts.travelled;
-    input->data_lost = counts.lost;
-    input->data_in_bytes = counts.bytes_in;
-    input->data_out_bytes = counts.bytes_out;
-    input->data_held_bytes = counts.bytes_most;
-    input->data_callback_s = (double)callbacks->ns * 1e-9;
-}
-
-double eki_collection_outside_s(const ek_collection *tasks, uint64_t now)
-{
-    double outside_s = (double)(now - tasks->left_ns) * 1e-9 -
-                       tasks->restores.seconds -
-                       eki_collection_saved(tasks).seconds;
-    return tasks->left_ns == 0 || outside_s < 0 ? 0 : outside_s;
-}
-
-static ek_status make_report(ek_collection *tasks, uint64_t left,
-                             ek_process_report *report)
-{
-    uint64_t entered = tasks->engine->entered_ns;
-    struct eki_report_input input = {
-        .iteration = tasks->iteration,
-        .wall_s = (double)(left - entered) * 1e-9,
-        .restore_s = tasks->restores.seconds,
-        .save_s = eki_collection_saved(tasks).seconds,
-        .saves_failed = eki_collection_saved(tasks).failed,
-        .outside_s = eki_collection_outside_s(tasks, entered),
-        .has_server_core = tasks->team->was_served,
-        .cores = tasks->affinity.cores,
-        .cpus = tasks->affinity.cpus,
-        .online = tasks->affinity.online,
-        .nodes = tasks->topology->nodes,
-        .handling = eki_team_handling(),
-        .steal = eki_collection_scheme(tasks)->policy,
-        .restored = tasks->restores.policy,
-        .chosen = tasks->restores.chosen,
-        .stopped = tasks->restores.is_asked};
-    add_data(tasks, &input);
-    EKI_TRY(eki_report_collect(tasks->engine, tasks->fabric, &input,
-                               tasks->report));
-    eki_report_print(tasks->report);
-    return report ? eki_report_copy(tasks->report, report) : EK_OK;
-}
-
 /* A pull loop says at its end only whether it wants a report: all, or none. */
 static ek_status agree_on_report(ek_collection *tasks,
                                  const ek_process_report *report)
@@ -307,7 +252,7 @@ static ek_status share_report(ek_collection *tasks, uint64_t left,
     if (tasks->is_pulled)
         status = agree_on_report(tasks, report);
     if (tasks->wants_report)
-        made = make_report(tasks, left, report);
+        made = eki_iteration_report(tasks, left, report);
     return status == EK_OK ? made : status;
 }
 
@@ -362,10 +307,7 @@ EKI_COLD static ek_status settle_end(ek_collection *tasks,
     return shared;
 }
 
-/* Leave the phase, and the iteration, unless that pauses: then it is saved, and
- * may be opened again. */
-static ek_status close_iteration(ek_collection *tasks,
-                                 ek_process_report *report)
+ek_status eki_iteration_close(ek_collection *tasks, ek_process_report *report)
 {
     struct eki_error error;
     ek_status shared = EK_OK;
@@ -428,8 +370,7 @@ static ek_status close_iteration(ek_collection *tasks,
     return status == EK_OK ? shared : status;
 }
 
-/* After an iteration that could not be opened: the claim is given back. */
-static ek_status not_opened(ek_collection *tasks, ek_status status)
+ek_status eki_iteration_not_opened(ek_collection *tasks, ek_status status)
 {
     if (tasks->state != EKI_STATE_BROKEN)
         tasks->state = EKI_STATE_RAN;
@@ -445,15 +386,16 @@ EKI_COLD static ek_status go_on(ek_collection *tasks, ek_process_report *report,
 {
     while (tasks->parts.saves.is_paused) {
         if (status == EK_OK)
-            status = open_iteration(tasks, EKI_CALLED_PROCESS, report, EK_OK);
+            status =
+                eki_iteration_open(tasks, EKI_CALLED_PROCESS, report, EK_OK);
         if (status != EK_OK) {
             eki_part_give_up(tasks);
-            return not_opened(tasks, status);
+            return eki_iteration_not_opened(tasks, status);
         }
         eki_checkpoint_watch(tasks);
         eki_lookout_move(&tasks->lookout, EKI_STAGE_PHASE);
         eki_team_run(tasks->team);
-        status = close_iteration(tasks, report);
+        status = eki_iteration_close(tasks, report);
     }
     eki_part_give_up(tasks);
     return status;
@@ -467,16 +409,17 @@ ek_status eki_collection_process(ek_collection *tasks,
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PROCESS, &wrong));
     if (wrong == EK_OK)
         wrong = before;
-    ek_status status = open_iteration(tasks, EKI_CALLED_PROCESS, report, wrong);
+    ek_status status =
+        eki_iteration_open(tasks, EKI_CALLED_PROCESS, report, wrong);
     if (status != EK_OK)
-        return not_opened(tasks, status);
+        return eki_iteration_not_opened(tasks, status);
     if (wrong != EK_OK || tasks->recording || !eki_team_pass(tasks->team)) {
         /* A phase that passes is too short to be looked at. */
         eki_lookout_begin(&tasks->lookout);
         if (wrong == EK_OK)
             eki_team_run(tasks->team);
     }
-    status = close_iteration(tasks, report);
+    status = eki_iteration_close(tasks, report);
     return EKI_UNLIKELY(tasks->parts.saves.is_paused)
                ? go_on(tasks, report, status)
                : status;
@@ -487,123 +430,4 @@ ek_status ek_process(ek_collection *tasks, ek_process_report *report)
     struct eki_caller caller = EKI_CALLER("ek_process");
     return eki_collection_outcome(
         tasks, eki_collection_process(tasks, report, caller, EK_OK));
-}
-
-/* Iterations may pause again. */
-static void end_pulling(ek_collection *tasks)
-{
-    tasks->is_pulled = false;
-    eki_checkpoint_watch(tasks);
-}
-
-static ek_status begin_pull(ek_collection *tasks, struct eki_caller caller)
-{
-    EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_PULL, NULL));
-    tasks->is_pulled = true;
-    eki_checkpoint_watch(tasks);
-    ek_status status = open_iteration(tasks, EKI_CALLED_PULL, NULL, EK_OK);
-    if (status == EK_OK) {
-        eki_lookout_begin(&tasks->lookout);
-        return EK_OK;
-    }
-    not_opened(tasks, status);
-    end_pulling(tasks);
-    if (tasks->state == EKI_STATE_BROKEN)
-        return status;
-    tasks->state = EKI_STATE_VOID;
-    return EK_OK;
-}
-
-ek_status ek_begin(ek_collection *tasks)
-{
-    return eki_collection_outcome(tasks,
-                                  begin_pull(tasks, EKI_CALLER("ek_begin")));
-}
-
-static inline void fetch_task(ek_collection *tasks, int here, ek_task *task)
-{
-    if (!eki_team_next(tasks->team, here, task))
-        *task = (ek_task){0};
-    else if (EKI_UNLIKELY(task->starts_run) && task->bytes == sizeof(int64_t) &&
-             /* relaxed: a hint. */
-             !atomic_load_explicit(&tasks->has_descended, memory_order_relaxed))
-        eki_collection_check_order(tasks, here, task);
-}
-
-/* Fetch in the checking mode, or where tasks have data or a tool, or refuse. */
-EKI_COLD static ek_status next_looked_at(ek_collection *tasks, int here,
-                                         ek_task *task)
-{
-    if (!tasks || !task)
-        return eki_error(EK_ERR_ARG,
-                         "ek_next: collection and task must not be NULL");
-    if (tasks->state == EKI_STATE_VOID) {
-        *task = (ek_task){0};
-        return EK_OK;
-    }
-    if (tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
-        return eki_error(EK_ERR_STATE,
-                         "ek_next: no iteration is open; call ek_begin first");
-    if (here < 0 || here >= tasks->topology->workers_here)
-        return eki_error(EK_ERR_ARG, "ek_next: worker %d; allowed: 0 ... %d",
-                         here, tasks->topology->workers_here - 1);
-    EKI_TRY(eki_collection_check_thread(tasks, here, "ek_next"));
-    eki_tool_end_fetched(tasks, here);
-    /* Until the input of one is here. */
-    do
-        fetch_task(tasks, here, task);
-    while (tasks->callbacks && task->worker &&
-           eki_data_ops_of(tasks->engine, task->function) &&
-           !eki_collection_begin_data(task->worker));
-    eki_tool_begin_fetched(tasks, here, task);
-    return EK_OK;
-}
-
-ek_status ek_next(ek_collection *tasks, int here, ek_task *task)
-{
-    if (EKI_UNLIKELY(!tasks || !task || !tasks->may_fetch || here < 0 ||
-                     here >= tasks->topology->workers_here))
-        return eki_collection_outcome_often(tasks,
-                                            next_looked_at(tasks, here, task));
-    fetch_task(tasks, here, task);
-    return EK_OK;
-}
-
-static ek_status end_pull(ek_collection *tasks, ek_process_report *report)
-{
-    if (tasks && tasks->state == EKI_STATE_VOID) {
-        tasks->state = EKI_STATE_RAN;
-        return eki_error(EK_ERR_ARG,
-                         "ek_end: other ranks have failed in this iteration, "
-                         "because ek_restore differed between ranks");
-    }
-    if (!tasks || tasks->state != EKI_STATE_OPEN || !tasks->is_pulled)
-        return eki_error(EK_ERR_STATE,
-                         "ek_end: no iteration is open; call ek_begin first");
-    if (EKI_UNLIKELY(eki_lookouts_are_over()) && eki_mpi_is_finalized())
-        return eki_error(EK_ERR_STATE, "ek_end: MPI is finalized already");
-    EKI_TRY(eki_collection_check_region("ek_end"));
-    /* A bad report counts as none: then all ranks hear that they differ. */
-    ek_status checked =
-        eki_collection_check_report("", report, "EK_PROCESS_REPORT_INIT");
-    ek_status status = close_iteration(tasks, checked == EK_OK ? report : NULL);
-    end_pulling(tasks);
-    return status == EK_OK ? checked : status;
-}
-
-ek_status ek_end(ek_collection *tasks, ek_process_report *report)
-{
-    return eki_collection_outcome(tasks, end_pull(tasks, report));
-}
-
-ek_status ek_report_get(const ek_collection *tasks, const char *name,
-                        double *value)
-{
-    ek_status status =
-        !tasks || !name || !value
-            ? eki_error(EK_ERR_ARG,
-                        "ek_report_get: collection, name and value must not be "
-                        "NULL")
-            : eki_report_get(tasks->report, name, value);
-    return eki_collection_outcome(tasks, status);
 }
