@@ -182,6 +182,17 @@ static bool take_half(struct ek_worker *worker, struct ek_worker *absent)
     return true;
 }
 
+/* Who has no room for a block takes back what a worker without thread shows: of
+ * that it takes less, or says that it has no room, while nobody else has it. */
+EKI_COLD static bool take_shown(struct ek_worker *worker,
+                                struct ek_worker *absent)
+{
+    return eki_visible(worker->engine, absent->local_number) != 0 &&
+           !may_claim(worker) &&
+           eki_share_reclaim(&absent->local, &absent->share) &&
+           take_half(worker, absent);
+}
+
 static bool is_of_this_rank(const struct eki_engine *engine, int deque)
 {
     int here = deque - engine->topology->node_first;
@@ -240,7 +251,7 @@ static bool stand_in(struct ek_worker *worker, struct ek_worker *absent,
         return true;
     if (eki_is_stopped(worker->engine))
         eki_worker_cancel(absent, &worker->counts);
-    else if (take_half(worker, absent))
+    else if (take_half(worker, absent) || take_shown(worker, absent))
         return true;
     /* Where lists name the victims, maybe nobody else looks there; nor does who
      * waits until a request may leave, after a vote. */

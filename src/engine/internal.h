@@ -129,10 +129,6 @@ static inline bool eki_has_lacked(const struct eki_engine *engine)
     /* relaxed: see eki_note_lack(). */
     return atomic_load_explicit(&engine->lacks, memory_order_relaxed) != 0;
 }
-/* Pass tasks for which there is no memory on to another rank, by the server.
- * False: there may be memory later, or no buffer is free. */
-EKI_COLD bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
-                          int64_t count);
 /* By a server that has lacked memory, or whose workers have. */
 EKI_COLD void eki_lack_step(struct eki_engine *engine, uint64_t now);
 /* A phase, or the engine, ends. */

@@ -14,21 +14,34 @@
 /* Where stall_ms is 0. */
 #define PATIENCE_NS UINT64_C(5000000000)
 
-bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
-                 int64_t count)
+struct eki_message *eki_pass_begin(struct eki_engine *engine)
+{
+    if (!engine->lack.is_out || engine->topology->size == 1)
+        return NULL;
+    return eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
+}
+
+void eki_pass_end(struct eki_engine *engine, struct eki_message *message,
+                  const void *slots, int64_t count)
 {
     const struct eki_topology *topology = engine->topology;
     struct eki_lack *lack = &engine->lack;
-    if (!lack->is_out || topology->size == 1 ||
-        count > eki_message_slots(engine))
-        return false;
     int to = (topology->rank + 1 + lack->next) % topology->size;
     const struct eki_note note = {EKI_KIND_MOVE, to, -1, -1, 0};
-    if (!eki_exchange_send(&engine->exchange, &note, slots, count,
-                           engine->slot_bytes))
-        return false;
+    eki_note_write(message, &note, slots, count, engine->slot_bytes);
+    eki_exchange_post(&engine->exchange, message, to);
     lack->next = (lack->next + 1) % (topology->size - 1);
-    return true;
+}
+
+bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
+                 int64_t count)
+{
+    struct eki_message *message = NULL;
+    if (count <= eki_message_slots(engine))
+        message = eki_pass_begin(engine);
+    if (message)
+        eki_pass_end(engine, message, slots, count);
+    return message != NULL;
 }
 
 /* What has come for a worker that has no room for it is the server's again. */

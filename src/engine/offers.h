@@ -67,6 +67,17 @@ static inline bool eki_stays(const struct eki_engine *engine, int deque)
     return runs > 0 && away > (int64_t)runs;
 }
 
+/* Pass tasks for which there is no memory on to another rank, by the server.
+ * False: there may be memory later, or no buffer is free. */
+EKI_COLD bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
+                          int64_t count);
+/* Likewise COUNT tasks of SLOTS, or, if that is NULL, those that were written
+ * to the body of the message. */
+EKI_COLD struct eki_message *eki_pass_begin(struct eki_engine *engine);
+EKI_COLD void eki_pass_end(struct eki_engine *engine,
+                           struct eki_message *message, const void *slots,
+                           int64_t count);
+
 /* Slots of a deque of the node. */
 unsigned char *eki_slots_of(const struct eki_engine *engine, int deque);
 

@@ -121,7 +121,7 @@ const char *eki_counter_check(const struct eki_engine *engine)
         const struct eki_drawer *drawer = &counter->drawers[here];
         /* relaxed, all: a check, while nobody else is at it. */
         int state = atomic_load_explicit(&drawer->state, memory_order_relaxed);
-        wanted += state == EKI_DRAW_ASK;
+        wanted += state == EKI_DRAW_ASK || state == EKI_DRAW_STUCK;
         wanted += atomic_load_explicit(&drawer->fetch, memory_order_relaxed) ==
                   EKI_FETCH_WANT;
         if (state == EKI_DRAW_NUMBER &&

@@ -49,7 +49,7 @@ static bool enter_counter(struct eki_protocol *protocol,
                               memory_order_relaxed);
     }
     eki_queue_clear(&counter->wishes);
-    counter->cursor.at = NULL;
+    counter->cursor.at = counter->passed = NULL;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->wants, 0, memory_order_relaxed);
     eki_table_enter(counter, phase);
@@ -127,6 +127,19 @@ static bool send_draw(struct eki_counter *counter,
     return true;
 }
 
+/* See what becomes of what a worker has drawn and has no room for; false: no
+ * buffer. */
+static bool free_stuck(struct eki_counter *counter,
+                       const struct ek_worker *worker)
+{
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    /* acquire: pairs with the release in eki_drawer_set(). */
+    return EKI_LIKELY(
+               atomic_load_explicit(&drawer->state, memory_order_acquire) !=
+               EKI_DRAW_STUCK) ||
+           eki_drawer_pass(counter, drawer);
+}
+
 /* Fetch seeds, if the worker wants some; false: no buffer. */
 static bool send_fetch(struct eki_counter *counter,
                        const struct ek_worker *worker)
@@ -155,7 +168,8 @@ static void send_wants(struct eki_counter *counter)
         const struct ek_worker *worker = engine->workers[here];
         /* relaxed: see above. */
         if (atomic_load_explicit(&counter->wants, memory_order_relaxed) <= 0 ||
-            !send_draw(counter, worker) || !send_fetch(counter, worker))
+            !send_draw(counter, worker) || !free_stuck(counter, worker) ||
+            !send_fetch(counter, worker))
             return;
     }
 }
@@ -285,9 +299,10 @@ static enum eki_taken take_answer(struct eki_counter *counter,
         eki_drawer_set_number(drawer, message->head.first, EKI_DRAW_NUMBER);
         return EKI_TAKEN;
     }
-    if (!eki_copies_keep(counter, here, message))
+    bool is_kept = eki_copies_keep(counter, here, message);
+    if (!is_kept && !eki_drawer_pass_fetched(counter, drawer, message))
         return EKI_NO_MEMORY;
-    eki_drawer_set_fetch(drawer, EKI_FETCH_HERE);
+    eki_drawer_set_fetch(drawer, is_kept ? EKI_FETCH_HERE : EKI_FETCH_FREE);
     return EKI_TAKEN;
 }
 

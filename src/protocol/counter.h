@@ -35,7 +35,9 @@
 enum eki_draw {
     EKI_DRAW_FREE,   /* may draw */
     EKI_DRAW_ASK,    /* the server shall ask for a number */
-    EKI_DRAW_ASKED,  /* ... has */
+    EKI_DRAW_STUCK,  /* `number` is there, but no room, or, when the phase was
+                        stopped, not its seed: the server shall look */
+    EKI_DRAW_ASKED,  /* it has asked */
     EKI_DRAW_NUMBER, /* `number` is there */
     EKI_DRAW_OVER    /* all seeds are drawn */
 };
@@ -131,6 +133,7 @@ struct eki_counter {
     int tell_at; /* ... from this entry on */
     uint64_t stock_free;     /* seeds of the stock that were copied, and those
                                 before them */
+    const void *passed;      /* seed of the stock that goes on; NULL: none */
     struct eki_queue wishes; /* struct eki_wish */
     /* Written by workers that want something and by the server: what is not
      * sent yet.  Away from what every step reads. */
@@ -183,6 +186,14 @@ void eki_drawer_fill(const struct eki_counter *counter,
 void eki_drawer_fetch_ahead(struct eki_counter *counter,
                             struct eki_drawer *drawer, int entry,
                             int64_t number, int64_t wanted);
+/* The server, whose turn it is where the worker is stuck: what was drawn goes
+ * on to another rank if this one is out of memory, else the worker tries again.
+ * False: no buffer. */
+bool eki_drawer_pass(struct eki_counter *counter, struct eki_drawer *drawer);
+/* Likewise what has come for it, from the next number on, and was not kept. */
+bool eki_drawer_pass_fetched(struct eki_counter *counter,
+                             struct eki_drawer *drawer,
+                             const struct eki_message *message);
 /* Let the server ask for CHUNK numbers, for WORKER. */
 void eki_drawer_ask(struct eki_counter *counter, struct ek_worker *worker,
                     struct eki_drawer *drawer, int64_t chunk);

@@ -10,6 +10,9 @@
  *            -> FREE    worker  ... none are ...
  *            -> ASK     worker  ... and it asks ahead
  *            -> OVER    worker  ... the number is no seed's
+ *            -> STUCK   worker  ... has no room, or not the seed when stopped
+ *     STUCK  -> NUMBER  server  this rank is not out of memory
+ *            -> FREE    server  it is: what was drawn has gone on
  *
  * and of its fetch:
  *
@@ -174,6 +177,18 @@ static void note_fetch(struct ek_worker *worker,
         EKI_FETCH_WANT;
 }
 
+/* The server is to see what becomes of NUMBER, which is drawn; where no other
+ * rank is, the worker tries again. */
+static void get_stuck(struct eki_counter *counter, struct eki_drawer *drawer,
+                      int64_t number)
+{
+    bool has_others = counter->protocol.engine->topology->size > 1;
+    eki_drawer_set_number(drawer, number,
+                          has_others ? EKI_DRAW_STUCK : EKI_DRAW_NUMBER);
+    if (has_others)
+        count_want(counter);
+}
+
 /* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
  * are here; true: there are some. */
 static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
@@ -191,13 +206,15 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
     int64_t count = eki_drawer_look(counter, drawer, entry, number);
     note_fetch(worker, drawer);
     if (count == 0) {
-        eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
+        if (eki_is_stopped(worker->engine))
+            get_stuck(counter, drawer, number);
+        else
+            eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
         return false;
     }
     if (!eki_local_reserve(&worker->local, count)) {
-        /* They were drawn: they are taken when there is memory. */
-        eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
         eki_worker_no_memory(worker, count, "drawn tasks");
+        get_stuck(counter, drawer, number);
         return false;
     }
     push_seeds(counter, worker, entry, number, count);
@@ -242,4 +259,65 @@ enum eki_sought eki_drawer_seek(struct eki_counter *counter,
     }
     return take_numbers(counter, worker, number, now) ? EKI_SOUGHT_FOUND
                                                       : EKI_SOUGHT_NOTHING;
+}
+
+/* Of what was drawn N have gone on, from the next number on. */
+static void note_passed(struct eki_counter *counter, struct eki_drawer *drawer,
+                        int64_t n)
+{
+    /* relaxed: it is the server's turn. */
+    int64_t number =
+        atomic_load_explicit(&drawer->number, memory_order_relaxed) + n;
+    if (counter->has_stock || number < drawer->end) {
+        eki_drawer_set_number(drawer, number,
+                              counter->has_stock ? EKI_DRAW_NUMBER
+                                                 : EKI_DRAW_STUCK);
+        return;
+    }
+    /* relaxed: a count only. */
+    atomic_fetch_sub_explicit(&counter->wants, 1, memory_order_relaxed);
+    eki_drawer_set(drawer, EKI_DRAW_FREE);
+}
+
+bool eki_drawer_pass(struct eki_counter *counter, struct eki_drawer *drawer)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    /* relaxed: it is the server's turn. */
+    int64_t number =
+        atomic_load_explicit(&drawer->number, memory_order_relaxed);
+    if (!engine->lack.is_out) {
+        /* relaxed: a count only. */
+        atomic_fetch_sub_explicit(&counter->wants, 1, memory_order_relaxed);
+        eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
+        return true;
+    }
+    int entry = eki_numbers_entry(counter, number);
+    int64_t n = eki_drawer_look(counter, drawer, entry, number);
+    int64_t most = eki_message_slots(engine);
+    struct eki_message *message = n > 0 ? eki_pass_begin(engine) : NULL;
+    if (!message)
+        return n == 0;
+    n = n < most ? n : most;
+    for (int64_t i = 0; i < n; i++)
+        eki_drawer_fill(counter, drawer, entry, number + i,
+                        eki_slot_at(message->body, i, engine->slot_bytes));
+    eki_pass_end(engine, message, NULL, n);
+    note_passed(counter, drawer, n);
+    return true;
+}
+
+bool eki_drawer_pass_fetched(struct eki_counter *counter,
+                             struct eki_drawer *drawer,
+                             const struct eki_message *message)
+{
+    int state = counter->has_stock ? EKI_DRAW_NUMBER : EKI_DRAW_STUCK;
+    /* acquire: pairs with the release in get_stuck(): what was drawn. */
+    if (atomic_load_explicit(&drawer->state, memory_order_acquire) != state)
+        return false;
+    int64_t rest = drawer->end - drawer->wanted_from;
+    int64_t n = message->head.count < rest ? message->head.count : rest;
+    if (!eki_pass_on(counter->protocol.engine, message->body, n))
+        return false;
+    note_passed(counter, drawer, n);
+    return true;
 }

@@ -219,10 +219,40 @@ static void end_draw(struct eki_counter *counter, struct eki_drawer *drawer)
                           memory_order_release);
 }
 
+/* Pass seeds for which no worker has room on to other ranks, one by one: who
+ * has claimed one may have to wait for a buffer. */
+static void pass_stock(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    struct eki_node_words *node = engine->node;
+    for (;;) {
+        /* relaxed: claimed below. */
+        uint64_t at =
+            atomic_load_explicit(&node->stock_taken, memory_order_relaxed);
+        /* acquire: pairs with the release in fill_stock(): slots are filled.
+         * relaxed: of those who take, each has other slots. */
+        if (!counter->passed &&
+            at != atomic_load_explicit(&node->stock_filled,
+                                       memory_order_acquire) &&
+            atomic_compare_exchange_strong_explicit(
+                &node->stock_taken, &at, at + 1, memory_order_relaxed,
+                memory_order_relaxed))
+            counter->passed = stock_slot(counter, at);
+        if (!counter->passed || !eki_pass_on(engine, counter->passed, 1))
+            return;
+        counter->passed = NULL;
+        /* release: pairs with the acquire in count_free(): the slot is read. */
+        atomic_fetch_add_explicit(&node->stock_copied, 1, memory_order_release);
+    }
+}
+
 bool eki_stock_step(struct eki_counter *counter)
 {
     const struct eki_engine *engine = counter->protocol.engine;
     struct eki_drawer *drawer = &counter->drawers[0];
+    if (EKI_UNLIKELY(engine->lack.is_out) && counter->has_stock &&
+        eki_table_is_ready(counter))
+        pass_stock(counter);
     if (!eki_table_is_ready(counter) || !counter->has_stock ||
         /* relaxed: the server has set it. */
         atomic_load_explicit(&drawer->state, memory_order_relaxed) !=

@@ -529,9 +529,21 @@ static bool is_settled(struct eki_deque_owner *owner,
            eki_deque_is_free(owner, shared, 1);
 }
 
-static void check_port(struct explore *explore, const struct eki_sim_port *port)
+/* The end of a lone node waits for no message that a rank has no memory for; a
+ * later phase drops it. */
+static bool is_held(const struct explore *explore,
+                    const struct eki_sim_port *port,
+                    const struct eki_engine *engine)
 {
-    if (port->polled)
+    const struct eki_message *message = &port->polled->message;
+    return engine->alone && engine->line.wire->held == message &&
+           !explore_is_tasks(explore, message);
+}
+
+static void check_port(struct explore *explore, const struct eki_sim_port *port,
+                       const struct eki_engine *engine)
+{
+    if (port->polled && !is_held(explore, port, engine))
         ledger_fail(&explore->ledger, "a message was not given back");
     for (const struct eki_sim_letter *letter = port->first; letter;
          letter = letter->next) {
@@ -547,7 +559,7 @@ void explore_check_end(struct explore *explore)
     explore_check_all(explore);
     for (int r = 0; r < sim->setup.ranks; r++) {
         struct eki_engine *engine = sim->ranks[r].engine;
-        check_port(explore, &sim->ports[r]);
+        check_port(explore, &sim->ports[r], engine);
         if (engine->topology->size > 1 &&
             !is_settled(&engine->post.brought.share.deque,
                         eki_deque_of(engine, eki_server_deque(engine))))

@@ -424,7 +424,7 @@ static void negative_number_is_refused(void)
     struct eki_message *message = lone_message(&lone, EKI_KIND_NUMBER);
     message->head.first = -5;
     message->head.worker = lone_worker(&lone)->id;
-    check_broken(&lone, "number: state of the worker is 0; allowed: 2");
+    check_broken(&lone, "number: state of the worker is 0; allowed: 3");
 }
 
 static void table_of_wrong_size_is_refused(void)
@@ -468,6 +468,40 @@ static void scheme_says_why_there_is_no_counter(void)
     }
 }
 
+static int draw_state(const struct lone *lone)
+{
+    /* relaxed: there is one thread. */
+    return atomic_load_explicit(&eki_counter_of(lone->engine)->drawers[0].state,
+                                memory_order_relaxed);
+}
+
+/* A worker has no room for a seed: when memory is gone for long another rank
+ * gets it. */
+static void drawn_seed_goes_on(struct lone *lone)
+{
+    begin_rank_1(lone);
+    CHECK_EQ_INT(lone_step(lone), EKI_STEP_WAIT);
+    lone_serve(lone);
+    tell_number(lone, EKI_KIND_NUMBER, 1, 3);
+    lone_forget(lone);
+    WITHOUT_MEMORY(1, lone_step(lone));
+    CHECK(eki_is_stopped(lone->engine));
+    CHECK_EQ_INT(draw_state(lone), EKI_DRAW_STUCK);
+    lone_serve(lone);
+    CHECK_EQ_INT(draw_state(lone), EKI_DRAW_NUMBER);
+    eki_memory_fail(EKI_MEMORY_GONE);
+    for (int i = 0; i < 3; i++) {
+        lone->now += UINT64_C(5000000000);
+        lone_step(lone);
+        lone_serve(lone);
+    }
+    eki_memory_fail(0);
+    const struct eki_message *move = lone_sent_of(lone, EKI_KIND_MOVE);
+    CHECK_EQ_INT(move->head.worker, -1);
+    CHECK_EQ_INT(move->head.count, 1);
+    CHECK_EQ_INT(lone_number_in(move, 0), 10);
+}
+
 int main(void)
 {
     RUN_LONE(rank_0_waits_for_the_seeds_of_others);
@@ -494,6 +528,7 @@ int main(void)
     RUN(negative_number_is_refused);
     RUN(table_of_wrong_size_is_refused);
     RUN_LONE(lone_rank_may_be_served);
+    RUN_LONE(drawn_seed_goes_on);
     RUN(scheme_says_why_there_is_no_counter);
     return check_result();
 }
