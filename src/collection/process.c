@@ -389,6 +389,7 @@ EKI_COLD static ek_status go_on(ek_collection *tasks, ek_process_report *report,
             status =
                 eki_iteration_open(tasks, EKI_CALLED_PROCESS, report, EK_OK);
         if (status != EK_OK) {
+            end_hooks(tasks);
             eki_part_give_up(tasks);
             return eki_iteration_not_opened(tasks, status);
         }

@@ -139,10 +139,28 @@ static int run_before_pause(ek_worker *worker, const void *payload,
     return 0;
 }
 
+static _Atomic int open_here; /* workers whose hooks have begun */
+
+static void begin_few(void *object, int here, void *context)
+{
+    (void)object, (void)here, (void)context;
+    atomic_fetch_add(&open_here, 1);
+}
+
+static void end_few(void *object, int here, void *context)
+{
+    (void)object, (void)here, (void)context;
+    atomic_fetch_sub(&open_here, 1);
+}
+
 static ek_collection *make_few(const char *record, const char *replay,
                                const char *checkpoint)
 {
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
     ek_options options = job_options();
+    hooks.begin = begin_few;
+    hooks.end = end_few;
+    options.hooks = &hooks;
     options.record = record;
     job_set(&options, "replay", replay);
     job_set(&options, "on_stop", "continue");
@@ -169,8 +187,10 @@ static void pauses_lack_memory(void)
         CHECK(status == EK_OK || status == EK_ERR_NOMEM);
         atomic_store(&nth, 0);
         eki_memory_fail(0);
+        CHECK_EQ_INT(atomic_load(&open_here), 0);
         if (ek_goes_on(tasks))
             JOB_OK(ek_process(tasks, NULL));
+        CHECK_EQ_INT(atomic_load(&open_here), 0);
         CHECK(!ek_goes_on(tasks));
         ek_destroy(&tasks);
         tasks = make_few("0", path, "0");
