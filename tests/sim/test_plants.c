@@ -24,6 +24,7 @@ static const struct rare {
             {"gives-unasked", EXPLORE_STORM, 12200},
             {"no-receipts", EXPLORE_STORM, 3000},
             {"copied-first", EXPLORE_STORM, 5800},
+            {"twice-added", EXPLORE_STORM, 26900},
             /* Storms save nothing. */
             {"save-kept-lost", EXPLORE_SMALL, 1},
             {"save-duration", EXPLORE_SMALL, 1},
