@@ -77,8 +77,7 @@ EK_API ek_status ek_set_save(ek_collection *tasks, ek_save_fn *write,
 EK_API ek_status ek_save(ek_collection *tasks, const char *folder);
 
 /** Returns the rank that has the data of a task.  @p task tells its function,
- * its payload, and the id that it has in the save.  Of a range it tells an
- * index, and the id of the range. */
+ * its payload and its id, of a range those of one index. */
 typedef int ek_owner_fn(const ek_task *task, void *context);
 
 /**
@@ -101,11 +100,14 @@ EK_API ek_status ek_set_owner(ek_collection *tasks, ek_owner_fn *owner,
  * Load the newest save of a folder into a new collection.
  *
  * The functions of the save must be registered, in any order.  On as many ranks
- * with as many workers each task starts where it would have, with its id, and
+ * with as many workers each task starts where it would have, and
  * EK_RESTORE_AUTO goes on.  On others tasks are dealt out evenly by their
- * durations, with new ids, and whoever gets one becomes its home.
- * EK_RESTORE_AUTO learns anew.  Pinned tasks need as many ranks, and stay on
- * theirs.
+ * durations, and whoever gets one becomes its home.  EK_RESTORE_AUTO learns
+ * anew.  Pinned tasks need as many ranks, and stay on theirs.
+ *
+ * Tasks keep their ids.  In ids of new tasks the workers of this job count
+ * after those of the jobs before that had other workers.  A warning says if
+ * such ids would need more than 64 bits: then tasks get new ones.
  *
  * Data of tasks is the program's, and this call moves none.  On as many ranks
  * homes stay, else they are those that ek_set_owner() says.

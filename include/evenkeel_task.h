@@ -25,7 +25,8 @@ typedef struct ek_task {
                             callback returns, or until the worker's next
                             ek_next().  Only visitors may write to it. */
     size_t bytes;      /**< Of the payload. */
-    uint64_t id;       /**< Home worker in the top 24 bits, then a number. */
+    uint64_t id;       /**< Its first home worker in the top 24 bits, then a
+                            number; stays from job to job (ek_load()). */
     double duration_s; /**< Last duration; NaN: never measured. */
     double deviation;  /**< How much durations varied, relative; 0: unknown,
                             and from ek_next(). */

@@ -256,11 +256,11 @@ static ek_status task_error(const ek_collection *tasks,
     if (error->index >= 0)
         snprintf(index, sizeof index, "index %lld, ", (long long)error->index);
     return eki_error(EK_ERR_TASK,
-                     "%stask %llu (home worker %d) of function '%s' failed on "
+                     "%stask %s of function '%s' failed on "
                      "worker %d with code %d%s%s",
-                     index, (unsigned long long)(error->id & (EKI_NUMBERS - 1)),
-                     eki_id_home(error->id), name, error->worker, error->code,
-                     text[0] ? ": " : "", text);
+                     index, eki_key_words(engine->key_base, error->id).text,
+                     name, error->worker, error->code, text[0] ? ": " : "",
+                     text);
 }
 
 void eki_collection_excuse(const ek_collection *tasks, struct eki_error *error)

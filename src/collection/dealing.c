@@ -1,64 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks that other ranks or workers have saved: they get ids of this job, and
- * are dealt out. */
+/* Tasks that other ranks or workers have saved: they are dealt out, and whoever
+ * gets one becomes its home. */
 #include "collection/saving.h"
 #include "printed/printed.h"
 
-/* Whether a task stays as it is, with data where that does. */
-static bool keeps_id(const struct eki_engine *engine, bool data_stays,
-                     const struct eki_slot *slot)
-{
-    return data_stays && eki_data_ops_of(engine, slot->function);
-}
-
-/* Slots of worker HOME, or of the first one, but those that keep their ids. */
-static void number_slots(const struct eki_engine *engine,
-                         struct eki_dealer *dealer, bool data_stays,
-                         unsigned char *slots, const unsigned char *end,
-                         int home)
+/* Worker HOME is the home of SLOTS; if DATA_STAYS, not of those with data. */
+static void move_slots(const struct eki_engine *engine, bool data_stays,
+                       unsigned char *slots, const unsigned char *end, int home)
 {
     for (; slots != end; slots += engine->slot_bytes) {
         struct eki_slot *slot = (struct eki_slot *)slots;
-        if (!keeps_id(engine, data_stays, slot))
-            slot->id = eki_id(
-                home, eki_dealer_take(dealer, (uint64_t)eki_slot_tasks(slot)));
+        if (!data_stays || !eki_data_ops_of(engine, slot->function))
+            slot->id = eki_id(home, slot->id % EKI_NUMBERS);
     }
 }
 
-/* Spawned tasks that wait have numbers of their own. */
-static void number_waiting(struct ek_worker *worker, bool data_stays)
+static void move_local(const struct eki_engine *engine, bool data_stays,
+                       const struct eki_local *local, int home)
 {
-    struct eki_local *local = &worker->local;
-    for (unsigned char *at = local->stack_bottom; at != local->stack_top;
-         at += local->slot_bytes) {
-        struct eki_slot *slot = (struct eki_slot *)at;
-        if (!keeps_id(worker->engine, data_stays, slot))
-            slot->id = local->next_id++;
-    }
-    worker->first_id = local->next_id;
+    move_slots(engine, data_stays, local->seed_base, local->seed_end, home);
+    move_slots(engine, data_stays, local->log, local->log_end, home);
+    move_slots(engine, data_stays, local->stack_bottom, local->stack_top, home);
 }
 
-void eki_saving_number(struct eki_engine *engine, struct eki_dealer *dealer,
-                       bool data_stays)
+void eki_saving_make_homes(struct eki_engine *engine, bool data_stays)
 {
     struct eki_moves *moves = &engine->moves;
-    const struct eki_local *local = &engine->pinned.local;
-    uint32_t bytes = engine->slot_bytes;
     int first = engine->workers[0]->id;
-    number_slots(engine, dealer, data_stays, local->seed_base, local->seed_end,
-                 first);
-    number_slots(engine, dealer, data_stays, local->log, local->log_end, first);
+    move_local(engine, data_stays, &engine->pinned.local, first);
     if (moves->count > 0)
-        number_slots(engine, dealer, data_stays, moves->slots,
-                     moves->slots + moves->count * (int64_t)bytes, first);
-    for (int here = 0; here < engine->topology->workers_here; here++) {
-        local = &engine->workers[here]->local;
-        number_slots(engine, dealer, data_stays, local->seed_base,
-                     local->seed_end, first + here);
-        number_slots(engine, dealer, data_stays, local->log, local->log_end,
-                     first + here);
-        number_waiting(engine->workers[here], data_stays);
-    }
+        move_slots(engine, data_stays, moves->slots,
+                   moves->slots + moves->count * (int64_t)engine->slot_bytes,
+                   first);
+    for (int here = 0; here < engine->topology->workers_here; here++)
+        move_local(engine, data_stays, &engine->workers[here]->local,
+                   first + here);
     /* They are known by their old ids. */
     moves->arrived = 0;
 }
@@ -81,8 +57,6 @@ ek_status eki_saving_deal(ek_collection *tasks, bool data_stays)
         eki_balance_wish_of(EK_RESTORE_AUTO, tasks->topology->workers,
                             &tasks->settings.options)
             .group > 0;
-    /* No task may travel whose home there is not. */
-    eki_saving_number(tasks->engine, &tasks->seeds.home, false);
     /* The program may read data after the call: where homes are not told, none
      * is anywhere yet. */
     int away_count = tasks->engine->away_count;
@@ -98,6 +72,6 @@ ek_status eki_saving_deal(ek_collection *tasks, bool data_stays)
         status = eki_saving_wait_again(tasks->engine);
     /* One that cannot put in order what has come is alone with that. */
     EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, status));
-    eki_saving_number(tasks->engine, &tasks->seeds.home, data_stays);
+    eki_saving_make_homes(tasks->engine, data_stays);
     return EK_OK;
 }

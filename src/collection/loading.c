@@ -12,6 +12,8 @@ struct load {
     int *functions; /* [manifest.functions] as they are registered here */
     bool is_same;   /* ranks and workers: each task goes where it was */
     int next_here;  /* else: who gets the next one */
+    bool is_anew;   /* keys are new ones */
+    int64_t keys;   /* ... of which this rank has given so many */
     unsigned char *payload; /* of a task whose owner the program is asked for */
     struct eki_save_sums sums;        /* of the tasks that were taken */
     struct eki_save_numbers *numbers; /* of the file of this rank */
@@ -69,6 +71,20 @@ static ek_status check_task(const struct load *load,
     return EK_OK;
 }
 
+/* The key that the task keeps, or gets. */
+static uint64_t kept_key(struct load *load, const struct eki_save_in *in,
+                         const struct eki_save_task *task)
+{
+    struct eki_range range = {0, 1};
+    if (!load->is_anew)
+        return eki_key(in->head.key_base, task->head.id);
+    if (task->head.flags & EKI_SLOT_RANGE)
+        memcpy(&range, task->payload, sizeof range);
+    load->keys += range.last - range.first;
+    return eki_id(load->saving.tasks->topology->rank,
+                  (uint64_t)(load->keys - (range.last - range.first)));
+}
+
 /* Add a task to where it was, or to the worker whose turn it is. */
 static ek_status add_task(struct load *load, const struct eki_save_in *in,
                           const struct eki_save_task *task)
@@ -81,8 +97,11 @@ static ek_status add_task(struct load *load, const struct eki_save_in *in,
     EKI_TRY(check_task(load, in, task, task->here == eki_save_pinned(workers)));
     load->next_here = (here + 1) % engine->topology->workers_here;
     mine.head.function = (uint16_t)load->functions[task->head.function];
-    if (!load->is_same)
+    if (!load->is_same) {
         mine.home = -1;
+        mine.head.id = eki_key_move(engine->key_base, kept_key(load, in, task),
+                                    engine->workers[here]->id);
+    }
     if (!eki_saving_keep_home(engine, &mine))
         return eki_error(EK_ERR_ARG,
                          "ek_load: data of '%s' in '%s' has followed its "
@@ -96,10 +115,11 @@ static ek_status add_task(struct load *load, const struct eki_save_in *in,
 static ek_status ask_owner(struct load *load, const struct eki_save_task *task,
                            const void *payload, size_t bytes, int *rank)
 {
+    int base = load->manifest.head.key_base;
     memcpy(load->payload, payload, bytes);
     ek_task shown = {.payload = load->payload,
                      .bytes = bytes,
-                     .id = task->head.id,
+                     .id = eki_key(base, task->head.id),
                      .function = load->functions[task->head.function],
                      .count = 1,
                      .worker_id = -1,
@@ -111,20 +131,23 @@ static ek_status ask_owner(struct load *load, const struct eki_save_task *task,
 static ek_status cut_range(struct load *load, const struct eki_save_in *in,
                            const struct eki_save_task *task, int *reader)
 {
-    struct eki_save_task part = *task;
+    struct eki_save_task part = *task, one = *task;
     struct eki_range range, piece;
     int rank = load->saving.tasks->topology->rank, next;
     memcpy(&range, task->payload, sizeof range);
+    uint64_t id = task->head.id - (uint64_t)range.first; /* of index 0 */
     EKI_TRY(ask_owner(load, task, &range.first, sizeof range.first, reader));
     next = *reader;
     for (piece = range; piece.first < range.last; piece.first = piece.last) {
         int owner = next;
         piece.last = piece.first + 1;
         while (piece.last < range.last && next == owner) {
+            one.head.id = id + (uint64_t)piece.last;
             EKI_TRY(
-                ask_owner(load, task, &piece.last, sizeof piece.last, &next));
+                ask_owner(load, &one, &piece.last, sizeof piece.last, &next));
             piece.last += next == owner;
         }
+        part.head.id = id + (uint64_t)piece.first;
         part.payload = (const unsigned char *)&piece;
         if (owner == rank)
             EKI_TRY(add_task(load, in, &part));
@@ -154,8 +177,7 @@ static ek_status load_task(struct load *load, const struct eki_save_in *in,
         reader = task->home;
     if (reader != tasks->topology->rank)
         return EK_OK;
-    load->sums.tasks++;
-    load->sums.ids += task->head.id;
+    eki_save_count(&load->sums, in->head.key_base, &task->head, task->payload);
     return is_asked && is_range ? EK_OK : add_task(load, in, task);
 }
 
@@ -223,6 +245,12 @@ static ek_status load_files(struct load *load)
         eki_save_close(&in);
         EKI_TRY(status);
     }
+    uint64_t most = eki_key_places(tasks->engine->key_base);
+    if ((uint64_t)load->keys > most)
+        return eki_error(EK_ERR_ARG,
+                         "ek_load: %lld tasks for a rank that have no ids; "
+                         "allowed: %llu",
+                         (long long)load->keys, (unsigned long long)most);
     return eki_saving_read_tiles(&load->saving, &load->manifest);
 }
 
@@ -234,8 +262,7 @@ static ek_status compare_sums(struct load *load)
     struct eki_fabric *fabric = saving->tasks->fabric;
     ek_status status = EK_OK;
     EKI_TRY(eki_saving_sum(saving, &load->sums));
-    if (fabric->rank == 0 &&
-        (load->sums.tasks != sums->tasks || load->sums.ids != sums->ids))
+    if (fabric->rank == 0 && !eki_save_sums_equal(&load->sums, sums))
         status = eki_error(EK_ERR_FILE,
                            "'%.500s/save-%lld.manifest' has %lld tasks, its "
                            "files have %lld, or others%s",
@@ -281,6 +308,28 @@ static ek_status note_prefix(const struct eki_saving *saving)
     return EK_OK;
 }
 
+/* Tasks that move keep their keys, if all of these have room in ids. */
+static void choose_keys(struct load *load)
+{
+    const ek_collection *tasks = load->saving.tasks;
+    const struct eki_save_head *head = &load->manifest.head;
+    uint64_t most = load->manifest.sums.place;
+    int base = head->key_base + (load->is_same ? 0 : head->workers);
+    load->is_anew =
+        !load->is_same && (base > EKI_HOMES_MOST - tasks->topology->workers ||
+                           most >= eki_key_places(base));
+    if (load->is_anew) {
+        /* As if each rank had been a worker, with what it reads. */
+        base = tasks->topology->size;
+        if (tasks->topology->rank == 0)
+            eki_log(EK_LEVEL_WARN, 0, base, "load",
+                    "the tasks of '%s' get new ids: those of all jobs so far "
+                    "need more than 64 bits",
+                    tasks->settings.name);
+    }
+    tasks->engine->key_base = base;
+}
+
 /* Ranks with no STATUS know the newest save, and its manifest; collective. */
 static ek_status find_save(struct load *load, ek_status status)
 {
@@ -315,6 +364,7 @@ static ek_status find_save(struct load *load, ek_status status)
 static ek_status load_tasks(struct load *load)
 {
     ek_collection *tasks = load->saving.tasks;
+    choose_keys(load);
     EKI_TRY(eki_fabric_mpi_agree(tasks->fabric, load_files(load)));
     EKI_TRY(compare_sums(load));
     /* They are for tasks that were never measured. */
@@ -353,6 +403,7 @@ static ek_status call_load(ek_collection *tasks, const char *folder,
     if (is_found && status != EK_OK)
         eki_collection_forget(tasks);
     if (status != EK_OK) {
+        tasks->engine->key_base = 0;
         eki_free(tasks->parts.saves.loaded);
         tasks->parts.saves.loaded = NULL;
     }

@@ -12,7 +12,7 @@ static void describe(const struct ek_worker *worker, struct eki_result *record)
 {
     record->function = eki_worker_function(worker);
     if (!eki_worker_index(worker, &record->index))
-        record->index = (int64_t)eki_worker_task_id(worker);
+        record->index = (int64_t)eki_task_key(worker);
 }
 
 /* More room, for a result of BYTES at FIRST; false: no memory. */

@@ -242,7 +242,7 @@ void ek_poll(ek_worker *worker)
 
 uint64_t ek_task_id(const ek_worker *worker)
 {
-    return eki_worker_task_id(worker);
+    return eki_task_key(worker);
 }
 
 int(ek_worker_id)(const ek_worker *worker)

@@ -51,7 +51,10 @@ ek_status eki_saving_sum(const struct eki_saving *saving,
     /* In halves, of which no sum overflows. */
     int64_t all[3] = {sums->tasks, (int64_t)(sums->ids >> 32),
                       (int64_t)(sums->ids & UINT32_MAX)};
+    double place = (double)sums->place;
     EKI_TRY(eki_fabric_mpi_sum(saving->tasks->fabric, all, 3));
+    EKI_TRY(eki_fabric_mpi_max(saving->tasks->fabric, &place, 1));
+    sums->place = (uint64_t)place;
     sums->tasks = all[0];
     sums->ids = ((uint64_t)all[1] << 32) + (uint64_t)all[2];
     return EK_OK;
@@ -141,7 +144,8 @@ static ek_status begin_save(struct eki_saving *saving, ek_status status,
                                .last = tasks->restores.policy,
                                .is_retained = tasks->restores.is_retained,
                                .chosen = tasks->restores.chosen,
-                               .goes_on = eki_collection_goes_on(tasks)};
+                               .goes_on = eki_collection_goes_on(tasks),
+                               .key_base = tasks->engine->key_base};
     return EK_OK;
 }
 

@@ -53,8 +53,7 @@ ek_status eki_saving_read_learned(const char *name,
                                   struct eki_learned *learned);
 
 /* Whoever has got a task is its home; if DATA_STAYS, not of one with data. */
-void eki_saving_number(struct eki_engine *engine, struct eki_dealer *dealer,
-                       bool data_stays);
+void eki_saving_make_homes(struct eki_engine *engine, bool data_stays);
 /* Spawned tasks that were dealt out among the seeds wait again; EK_ERR_NOMEM.
  */
 ek_status eki_saving_wait_again(struct eki_engine *engine);

@@ -4,6 +4,7 @@
 #define EKI_COLLECTION_SEEDS_H
 
 #include "collection/collection.h"
+#include "task/key.h"
 
 /* Of the calling thread's seeds. */
 static inline struct eki_dealer *eki_dealer_here(ek_collection *tasks)
@@ -22,16 +23,6 @@ static inline uint64_t eki_dealer_take(struct eki_dealer *dealer, uint64_t n)
     dealer->next_id += n;
     return first;
 }
-
-/*
- * Seeds take the lower half of the numbers, spawned tasks the upper.  A
- * sixteenth of the seeds' is for other threads than the home thread, and one
- * for what tasks of other collections add.  After some 10^11 seeds the numbers
- * start anew; then two tasks may have one id.
- */
-#define EKI_SEED_NUMBERS (EKI_NUMBERS / 2)
-#define EKI_INLET_NUMBERS (EKI_SEED_NUMBERS / 16 * 15)
-#define EKI_OTHER_NUMBERS (EKI_SEED_NUMBERS / 16 * 14)
 
 /* Where part I of PARTS equal ones of N begins. */
 static inline int64_t eki_part_start(int64_t n, int parts, int i)

@@ -70,7 +70,7 @@ static int run_watched(ek_worker *worker, const void *payload, size_t bytes,
 {
     const ek_collection *tasks = worker->engine->owner;
     int function = eki_worker_function(worker);
-    uint64_t id = eki_worker_task_id(worker);
+    uint64_t id = eki_task_key(worker);
     tell_begin(tasks, function, worker->id, id);
     int code =
         tasks->parts.watch->bodies[function](worker, payload, bytes, context);

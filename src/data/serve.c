@@ -280,11 +280,11 @@ static void lose(struct eki_data *data, const struct eki_data_op *op)
     data->counts.lost++;
     if (engine->on_failure == EK_ON_FAILURE_CONTINUE)
         return;
-    snprintf(text, sizeof text,
-             "rank %d has no memory for the result of task %" PRIu64
-             " (home worker %d) of '%s', which ran",
-             op->home, slot->id & (EKI_NUMBERS - 1), eki_id_home(slot->id),
-             engine->functions[slot->function].name);
+    snprintf(
+        text, sizeof text,
+        "rank %d has no memory for the result of task %s of '%s', which ran",
+        op->home, eki_key_words(engine->key_base, slot->id).text,
+        engine->functions[slot->function].name);
     eki_engine_fail(engine, EK_ERR_NOMEM, text);
 }
 

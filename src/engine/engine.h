@@ -33,6 +33,7 @@
 #include "engine/worker.h"
 #include "exchange/tickets.h"
 #include "fabric/rma.h"
+#include "task/key.h"
 #include "wire/wire.h"
 
 #include <evenkeel_task.h>
@@ -170,6 +171,7 @@ struct eki_engine {
     void *stepper;             /* who steps it ... */
     ek_collection *owner; /* ... and whose it is; for calls of running tasks */
     bool alone;           /* one node */
+    int key_base;         /* of what programs see of ids (key.h) */
 
     /* Written by the thread that enters and leaves. */
     bool is_open;   /* a phase has been entered and not left */
@@ -368,6 +370,8 @@ ek_status eki_engine_restore_end(struct eki_engine *engine,
 /* The rank that added the task of SLOT, or to which its data has moved. */
 int eki_engine_home(const struct eki_engine *engine,
                     const struct eki_slot *slot);
+/* What ek_task_id() tells. */
+uint64_t eki_task_key(const struct ek_worker *worker);
 /* The task of SLOT as a program sees it while no worker runs it. */
 ek_task eki_engine_show(const struct eki_engine *engine,
                         const struct eki_slot *slot);

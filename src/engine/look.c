@@ -201,10 +201,9 @@ static void tell_worker(const struct eki_look *look, int here, uint64_t waited)
     const struct eki_sighting *seen = &look->workers[here];
     char task[TEXT_BYTES / 2] = "";
     if (seen->what == EKI_SEEN_TASK && seen->function < engine->function_count)
-        snprintf(task, sizeof task,
-                 ": task %llu (home worker %d) of function '%s'",
-                 (unsigned long long)(seen->id & (EKI_NUMBERS - 1)),
-                 eki_id_home(seen->id), engine->functions[seen->function].name);
+        snprintf(task, sizeof task, ": task %s of function '%s'",
+                 eki_key_words(engine->key_base, seen->id).text,
+                 engine->functions[seen->function].name);
     EKI_SAY(look, "worker %d %s for %s%s%s", engine->workers[here]->id,
             seen->what == EKI_SEEN_AWAY       ? "has had no thread"
             : seen->what != EKI_SEEN_TASK     ? "has been between two tasks"

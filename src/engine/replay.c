@@ -248,11 +248,10 @@ static ek_status missing(const struct eki_engine *engine,
         turn++;
     return eki_error(
         EK_ERR_FILE,
-        "replay: task %llu (home worker %d) of '%s', in iteration %lld of the "
+        "replay: task %s of '%s', in iteration %lld of the "
         "record number %lld on worker %d, has not come: the tasks are not "
         "those of the record",
-        (unsigned long long)(turn->id & (EKI_NUMBERS - 1)),
-        eki_id_home(turn->id),
+        eki_key_words(engine->key_base, turn->id).text,
         turn->function < 0 ? "?" : engine->functions[turn->function].name,
         (long long)replay->iteration, (long long)(script->next - script->first),
         engine->workers[here]->id);

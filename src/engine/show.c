@@ -17,6 +17,11 @@ int eki_engine_home(const struct eki_engine *engine,
                : eki_topology_rank(topology, worker);
 }
 
+uint64_t eki_task_key(const struct ek_worker *worker)
+{
+    return eki_key(worker->engine->key_base, eki_worker_task_id(worker));
+}
+
 ek_task eki_engine_show(const struct eki_engine *engine,
                         const struct eki_slot *slot)
 {
@@ -25,7 +30,7 @@ ek_task eki_engine_show(const struct eki_engine *engine,
     return (ek_task){
         .payload = (unsigned char *)slot->payload,
         .bytes = slot->bytes,
-        .id = slot->id,
+        .id = eki_key(engine->key_base, slot->id),
         .duration_s = is_measured ? (double)eki_bin_ns(slot->bin) * 1e-9 : NAN,
         .deviation = is_measured ? eki_deviation_relative(slot->deviation) : 0,
         .count = eki_slot_tasks(slot),

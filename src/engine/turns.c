@@ -77,9 +77,8 @@ static void tell(struct eki_engine *engine, uint64_t id, int function,
     if (replay->told != EK_OK)
         return;
     replay->told = EK_ERR_FILE;
-    eki_append(replay->text, sizeof replay->text,
-               "replay: task %llu (home worker %d) of '%.40s' ",
-               (unsigned long long)(id & (EKI_NUMBERS - 1)), eki_id_home(id),
+    eki_append(replay->text, sizeof replay->text, "replay: task %s of '%.40s' ",
+               eki_key_words(engine->key_base, id).text,
                is_known ? engine->functions[function].name : "?");
     if (!turn)
         eki_append(replay->text, sizeof replay->text,

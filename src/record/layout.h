@@ -27,6 +27,9 @@ enum {
     EKI_DATA_BYTES_MAX = 4,
     EKI_DATA_BODY = 12,
 
+    /* ... of the key base (from version 6 on), ... */
+    EKI_KEY_BASE_BODY = 4,
+
     /* ... of an iteration, which workers with their tasks follow, ... */
     EKI_ITERATION_NUMBER = 0,
     EKI_ITERATION_WALL = 8,
@@ -88,7 +91,8 @@ enum {
 
 enum {
     EKI_BLOCK_ABOUT = 0x554f4241, /* "ABOU" */
-    EKI_BLOCK_DATA = 0x41544144   /* "DATA" */
+    EKI_BLOCK_DATA = 0x41544144,  /* "DATA" */
+    EKI_BLOCK_BASE = 0x45534142   /* "BASE" */
 };
 
 /* Bytes of the head of a worker. */

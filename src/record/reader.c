@@ -166,6 +166,25 @@ static ek_status take_about(struct eki_record *record,
                              "line no end");
 }
 
+/* Once, before the iterations. */
+static ek_status take_key_base(struct eki_record *record,
+                               const struct eki_sealed_block *block)
+{
+    unsigned char body[EKI_KEY_BASE_BODY];
+    int most = EKI_HOMES_MOST - record->shape.workers;
+    EKI_TRY(eki_sealed_body(&record->in, block, body, sizeof body));
+    uint64_t base = eki_get(body, 4);
+    if (record->shape.key_base > 0 || record->iteration_count > 0 || base < 1 ||
+        base > (uint64_t)most)
+        return eki_sealed_refuse(&record->in, block->at,
+                                 "%" PRIu64
+                                 " workers of earlier jobs; allowed: 1 ... %d, "
+                                 "once, before iterations",
+                                 base, most);
+    record->shape.key_base = (int)base;
+    return EK_OK;
+}
+
 /* Remember where the iteration is; its workers and tasks are read on demand. */
 static ek_status take_iteration(struct eki_record *record,
                                 const struct eki_sealed_block *block)
@@ -222,6 +241,10 @@ static ek_status take_block(struct eki_record *record,
     case EKI_BLOCK_ABOUT:
         if (record->shape.version > EKI_RECORD_VERSION_HELD)
             return take_about(record, block);
+        break;
+    case EKI_BLOCK_BASE:
+        if (record->shape.version > EKI_RECORD_VERSION_STARTS)
+            return take_key_base(record, block);
         break;
     default:
         break;

@@ -14,6 +14,7 @@
 
 #include "base/options.h"
 #include "base/sealed.h"
+#include "task/key.h"
 
 #define EKI_RECORD_VERSION 6 /* as written */
 /* As read, too: nothing of stops and of where null indices ran; nothing of when
@@ -127,6 +128,7 @@ struct eki_record_shape {
     char name[64]; /* of the collection */
     int ranks, workers;
     const int *rank_workers; /* [ranks]; their sum is WORKERS */
+    int key_base;            /* of ids (task/key.h) */
 };
 
 struct eki_record_block;
@@ -211,6 +213,9 @@ ek_status eki_record_write_data(struct eki_record_writer *writer, int function,
  * first iteration, once. */
 ek_status eki_record_write_about(struct eki_record_writer *writer,
                                  const char *about);
+/* Say the key base of the job, before the first iteration; 0 needs not be said.
+ */
+ek_status eki_record_write_key_base(struct eki_record_writer *writer, int base);
 /* How many functions were named. */
 int eki_record_functions_written(const struct eki_record_writer *writer);
 

@@ -367,6 +367,7 @@ static ek_status write_functions(struct eki_recording *recording)
     if (!is_told)
         return eki_error(EK_ERR_NOMEM, "no memory for the record");
     recording->is_told = is_told;
+    EKI_TRY(eki_record_write_key_base(recording->writer, engine->key_base));
     for (; next < count; next++) {
         is_told[next] = false;
         EKI_TRY(eki_record_write_function(recording->writer,

@@ -159,18 +159,18 @@ static void put_worker(struct list *list,
 
 /* No task may run twice in an iteration. */
 static ek_status check_turns(const struct list *list, const char *path,
-                             int64_t iteration)
+                             int base, int64_t iteration)
 {
     for (int64_t i = 1; i < list->count; i++) {
         const struct eki_turn *turn = &list->turns[i - 1];
         uint64_t tasks = turn->nulls > 0 ? (uint64_t)turn->nulls : 1;
         if (list->turns[i].id - turn->id < tasks)
             return eki_error(EK_ERR_FILE,
-                             "'%.500s' cannot be replayed: task %" PRIu64
-                             " (home worker %d) is there twice in iteration "
+                             "'%.500s' cannot be replayed: task %s is there "
+                             "twice in iteration "
                              "%" PRId64,
-                             path, list->turns[i].id & (EKI_NUMBERS - 1),
-                             eki_id_home(list->turns[i].id), iteration);
+                             path, eki_key_words(base, list->turns[i].id).text,
+                             iteration);
     }
     return EK_OK;
 }
@@ -196,7 +196,8 @@ static ek_status put_turns(struct eki_replaying *replaying,
     for (int w = 0; w < workers; w++)
         put_worker(&list, iteration, w, functions);
     qsort(list.turns, (size_t)list.count, sizeof *list.turns, by_turn_id);
-    return check_turns(&list, record->path, iteration->head.iteration);
+    return check_turns(&list, record->path, record->shape.key_base,
+                       iteration->head.iteration);
 }
 
 /* Of rank 0. */

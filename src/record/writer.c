@@ -11,6 +11,7 @@ struct eki_record_writer {
     struct eki_sealed_out out;
     int functions;      /* blocks so far */
     int64_t iterations; /* blocks so far, too */
+    int key_base;       /* that was written */
 };
 
 void eki_record_put(struct eki_record_writer *writer, const void *data,
@@ -85,6 +86,16 @@ ek_status eki_record_write_about(struct eki_record_writer *writer,
     return bytes == 0
                ? EK_OK
                : eki_sealed_write(&writer->out, EKI_BLOCK_ABOUT, about, bytes);
+}
+
+ek_status eki_record_write_key_base(struct eki_record_writer *writer, int base)
+{
+    unsigned char body[EKI_KEY_BASE_BODY];
+    if (writer->key_base == base)
+        return EK_OK;
+    writer->key_base = base;
+    eki_put(body, (uint64_t)base, 4);
+    return eki_sealed_write(&writer->out, EKI_BLOCK_BASE, body, sizeof body);
 }
 
 int eki_record_functions_written(const struct eki_record_writer *writer)

@@ -204,9 +204,10 @@ static void find_largest(const struct ek_worker *worker, uint64_t work_ns,
     largest->first_steal_ns =
         fmax(largest->first_steal_ns, (double)counts->first_steal_ns);
     if ((double)counts->largest_ns > here->task.ns)
-        here->task =
-            (struct largest_task){(double)counts->largest_ns,
-                                  counts->largest_id, counts->largest_function};
+        here->task = (struct largest_task){
+            (double)counts->largest_ns,
+            eki_key(worker->engine->key_base, counts->largest_id),
+            counts->largest_function};
 }
 
 /* What came of looking for work by nodes. */

@@ -20,9 +20,8 @@ enum {
     EKI_SAVE_RETAINED = 49,
     EKI_SAVE_CHOSEN = 50,
     EKI_SAVE_GOES_ON = 51,
-    EKI_SAVE_HEADER = 52,
-
-    EKI_SAVE_WORKERS_MOST = 1 << 24, /* homes that an id can name */
+    EKI_SAVE_KEY_BASE = 52,
+    EKI_SAVE_HEADER = 56,
 
     /* Bodies: of the indices of a function, ... */
     EKI_SAVE_INDICES = 4,
@@ -68,7 +67,8 @@ enum {
     /* ... and of the end. */
     EKI_SAVE_END_TASKS = 0,
     EKI_SAVE_END_IDS = 8,
-    EKI_SAVE_END_BODY = 16
+    EKI_SAVE_END_PLACE = 16,
+    EKI_SAVE_END_BODY = 24
 };
 
 enum {

@@ -10,7 +10,7 @@
 
 static bool are_workers(uint64_t least, uint64_t most)
 {
-    return 1 <= least && least <= most && most <= EKI_SAVE_WORKERS_MOST;
+    return 1 <= least && least <= most && most <= EKI_HOMES_MOST;
 }
 
 /* Read the header of a file of PART. */
@@ -30,12 +30,14 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
     uint64_t ranks = eki_get(header + EKI_SAVE_RANKS, 4);
     uint64_t workers = eki_get(header + EKI_SAVE_WORKERS, 4);
     uint64_t here = eki_get(header + EKI_SAVE_WORKERS_HERE, 4);
-    if (!are_workers(ranks, workers) ||
+    uint64_t base = eki_get(header + EKI_SAVE_KEY_BASE, 4);
+    if (!are_workers(ranks, workers) || base > EKI_HOMES_MOST - workers ||
         (part == EKI_SAVE_MANIFEST ? here != 0 : !are_workers(here, workers)))
         return eki_sealed_refuse(in, EKI_SAVE_RANKS,
                                  "%" PRIu64 " ranks with %" PRIu64
-                                 " workers, %" PRIu64 " of them here",
-                                 ranks, workers, here);
+                                 " workers, %" PRIu64
+                                 " of them here, after %" PRIu64,
+                                 ranks, workers, here, base);
     if (eki_get(header + EKI_SAVE_ITERATION, 8) > INT64_MAX ||
         header[EKI_SAVE_LAST] > EK_RESTORE_AUTO ||
         header[EKI_SAVE_CHOSEN] > EK_RESTORE_AUTO)
@@ -54,7 +56,8 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
         .last = (ek_restore_policy)header[EKI_SAVE_LAST],
         .is_retained = header[EKI_SAVE_RETAINED] == 1,
         .chosen = (ek_restore_policy)header[EKI_SAVE_CHOSEN],
-        .goes_on = header[EKI_SAVE_GOES_ON] == 1};
+        .goes_on = header[EKI_SAVE_GOES_ON] == 1,
+        .key_base = (int)base};
     in->at = (int64_t)sizeof header + EKI_BLOCK_CRC;
     return EK_OK;
 }
@@ -80,6 +83,7 @@ static ek_status read_end(const struct eki_sealed_in *in,
     EKI_TRY(eki_sealed_body(in, block, body, sizeof body));
     sums->tasks = (int64_t)eki_get(body + EKI_SAVE_END_TASKS, 8);
     sums->ids = eki_get(body + EKI_SAVE_END_IDS, 8);
+    sums->place = eki_get(body + EKI_SAVE_END_PLACE, 8);
     return eki_sealed_check_end(in);
 }
 
@@ -322,8 +326,10 @@ static bool is_seed(const struct eki_save_in *in,
     const struct eki_slot *slot = &task->head;
     int flags = slot->flags & ~(EKI_SLOT_COSTED | EKI_SLOT_SET);
     struct eki_range range;
+    int base = in->head.key_base;
     if (slot->function >= in->functions ||
-        eki_id_home(slot->id) >= in->head.workers)
+        eki_id_home(slot->id) >= in->head.workers ||
+        eki_id_home(eki_key(base, slot->id)) >= base + in->head.workers)
         return false;
     if (!(flags & EKI_SLOT_RANGE))
         return (flags & ~(EKI_SLOT_SKIPPED | EKI_SLOT_CANCELLED)) ==
@@ -366,8 +372,7 @@ static ek_status take_task(struct eki_save_in *in, struct eki_save_task *task)
                                  "what is here is no task");
     in->next += bytes;
     in->left--;
-    in->sums.tasks++;
-    in->sums.ids += task->head.id;
+    eki_save_count(&in->sums, in->head.key_base, &task->head, task->payload);
     return EK_OK;
 }
 
@@ -390,7 +395,7 @@ ek_status eki_save_next(struct eki_save_in *in, struct eki_save_task *task,
     if (block.kind != EKI_BLOCK_END)
         return eki_sealed_wrong_kind(&in->in, &block);
     EKI_TRY(read_end(&in->in, &block, &sums));
-    if (sums.tasks == in->sums.tasks && sums.ids == in->sums.ids)
+    if (eki_save_sums_equal(&sums, &in->sums))
         return EK_OK;
     return eki_sealed_refuse(&in->in, block.at,
                              "%" PRId64 " tasks; there are %" PRId64

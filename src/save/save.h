@@ -15,6 +15,7 @@
 
 #include "base/sealed.h"
 #include "engine/engine.h"
+#include "task/key.h"
 
 #define EKI_SAVE_VERSION 1
 #define EKI_SAVE_MANIFEST (-1) /* instead of a rank */
@@ -34,13 +35,25 @@ struct eki_save_head {
     bool is_retained;         /* tasks lie where they ran last */
     ek_restore_policy chosen; /* what that was: of auto another one */
     bool goes_on;             /* some tasks of the iteration have run */
+    int key_base;             /* of the job (key.h) */
 };
 
 /* Tasks in a file, of a manifest those in all others. */
 struct eki_save_sums {
-    int64_t tasks; /* a range is one */
-    uint64_t ids;  /* added up, modulo 2^64 */
+    int64_t tasks;  /* a range is one */
+    uint64_t ids;   /* added up, modulo 2^64 */
+    uint64_t place; /* largest of a key in its part */
 };
+
+static inline bool eki_save_sums_equal(const struct eki_save_sums *a,
+                                       const struct eki_save_sums *b)
+{
+    return a->tasks == b->tasks && a->ids == b->ids && a->place == b->place;
+}
+
+/* Count a task of a job with BASE. */
+void eki_save_count(struct eki_save_sums *sums, int base,
+                    const struct eki_slot *slot, const void *payload);
 
 /* Which numbers tasks get that come after a save: of the rank's own thread and
  * other threads, and of each worker. */
@@ -75,6 +88,7 @@ static inline int eki_save_waits(int workers_here, int ranks, int here)
 struct eki_save_out {
     struct eki_sealed_out out;
     struct eki_save_sums sums;
+    int key_base;
     unsigned char *block; /* owned; tasks that are not written yet */
     size_t used;
     int64_t count;

@@ -8,7 +8,8 @@ ek_status eki_save_create(struct eki_save_out *out, const char *name,
                           const struct eki_save_head *head)
 {
     unsigned char header[EKI_SAVE_HEADER] = EKI_SAVE_MAGIC;
-    *out = (struct eki_save_out){.block = eki_alloc(EKI_SAVE_TASKS_MOST, 1)};
+    *out = (struct eki_save_out){.block = eki_alloc(EKI_SAVE_TASKS_MOST, 1),
+                                 .key_base = head->key_base};
     if (!out->block)
         return eki_error(EK_ERR_NOMEM, "no memory to write '%.500s'", name);
     eki_put(header + EKI_HEADER_VERSION, EKI_SAVE_VERSION, 4);
@@ -23,6 +24,7 @@ ek_status eki_save_create(struct eki_save_out *out, const char *name,
     header[EKI_SAVE_RETAINED] = head->is_retained;
     header[EKI_SAVE_CHOSEN] = (unsigned char)head->chosen;
     header[EKI_SAVE_GOES_ON] = head->goes_on;
+    eki_put(header + EKI_SAVE_KEY_BASE, (uint64_t)head->key_base, 4);
     EKI_TRY(eki_sealed_create(&out->out, name));
     return eki_sealed_header(&out->out, header, sizeof header);
 }
@@ -87,6 +89,20 @@ static uint64_t duration_of(const struct eki_save_out *out,
     return slot->bin;
 }
 
+void eki_save_count(struct eki_save_sums *sums, int base,
+                    const struct eki_slot *slot, const void *payload)
+{
+    uint64_t place = eki_key_place(eki_key(base, slot->id));
+    struct eki_range range;
+    if (slot->flags & EKI_SLOT_RANGE) {
+        memcpy(&range, payload, sizeof range);
+        place += (uint64_t)(range.last - range.first) - 1;
+    }
+    sums->tasks++;
+    sums->ids += slot->id;
+    sums->place = place > sums->place ? place : sums->place;
+}
+
 /* There is room. */
 static void put_task(struct eki_save_out *out, const struct eki_slot *slot)
 {
@@ -107,8 +123,7 @@ static void put_task(struct eki_save_out *out, const struct eki_slot *slot)
         out->used += EKI_SAVE_TASK_HOME;
     }
     out->count++;
-    out->sums.tasks++;
-    out->sums.ids += slot->id;
+    eki_save_count(&out->sums, out->key_base, slot, slot->payload);
 }
 
 ek_status eki_save_slots(struct eki_save_out *out, int here,
@@ -131,6 +146,7 @@ ek_status eki_save_finish(struct eki_save_out *out,
     unsigned char body[EKI_SAVE_END_BODY];
     eki_put(body + EKI_SAVE_END_TASKS, (uint64_t)sums->tasks, 8);
     eki_put(body + EKI_SAVE_END_IDS, sums->ids, 8);
+    eki_put(body + EKI_SAVE_END_PLACE, sums->place, 8);
     EKI_TRY(eki_sealed_write(&out->out, EKI_BLOCK_END, body, sizeof body));
     EKI_TRY(eki_sealed_sync(&out->out));
     return eki_sealed_finish(&out->out);

@@ -20,9 +20,9 @@ static void say_left(const struct ek_worker *worker, const char *what)
     int function = eki_worker_function(worker);
     uint64_t id = eki_worker_task_id(worker);
     eki_log(EK_LEVEL_ERROR, topology->rank, topology->size, "error",
-            "%s left task %llu (home worker %d) of function '%s' on worker %d; "
+            "%s left task %s of function '%s' on worker %d; "
             "a task must return: catch exceptions in it, or use evenkeel.hpp",
-            what, (unsigned long long)(id & (EKI_NUMBERS - 1)), eki_id_home(id),
+            what, eki_key_words(worker->engine->key_base, id).text,
             worker->functions[function].name, worker->id);
 }
 

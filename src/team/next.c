@@ -70,7 +70,7 @@ static inline void hand_out_any(struct ek_worker *worker, struct eki_seat *seat,
 {
     seat->is_running = true;
     task->worker = worker;
-    task->id = id;
+    task->id = eki_key(worker->engine->key_base, id);
     task->deviation = 0;
     task->count = 1;
     task->worker_id = worker->id;

@@ -7,6 +7,7 @@
  *     test_save RANKS WORKERS
  */
 #define _GNU_SOURCE
+#include "collection/collection.h"
 #include "job.h"
 
 #include <dirent.h>
@@ -50,7 +51,9 @@ static MPI_Comm some; /* the ranks that save, or load */
 static bool is_in;    /* this one is among them */
 static struct list saved;
 static double duration_of[NUMBERS]; /* of the tasks that were saved */
+static uint64_t id_of[NUMBERS];     /* likewise; 0: there is none */
 static _Atomic int ran[NUMBERS];
+static _Atomic int others; /* that have run with other ids */
 static ek_function work, indices;
 static bool is_spawning, is_loaded;
 
@@ -89,6 +92,8 @@ static int work_task(ek_worker *worker, const void *payload, size_t bytes,
     CHECK(bytes >= sizeof number);
     memcpy(&number, payload, sizeof number);
     ran[number]++;
+    others += is_loaded && !is_spawning && id_of[number] != 0 &&
+              ek_task_id(worker) != id_of[number];
     ek_set_cost(worker, 1e-3 * (double)(1 + number % 7));
     child = number + NUMBERS / 2;
     if (is_spawning && number % 4 == 0 && number < NUMBERS / 2)
@@ -202,10 +207,16 @@ static void note_saved(ek_collection *tasks)
 {
     list_tasks(tasks, &saved);
     memset(duration_of, 0, sizeof duration_of);
+    memset(id_of, 0, sizeof id_of);
     for (int i = 0; i < saved.n; i++) {
-        if (!saved.held[i].is_index)
-            duration_of[saved.held[i].number] = saved.held[i].duration_s;
+        const struct held *held = &saved.held[i];
+        if (held->is_index)
+            continue;
+        duration_of[held->number] = held->duration_s;
+        id_of[held->number] = held->id;
     }
+    MPI_Allreduce(MPI_IN_PLACE, id_of, NUMBERS, MPI_UINT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, duration_of, NUMBERS, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
 }
@@ -219,7 +230,7 @@ static void check_same(const struct list *list)
               0);
 }
 
-/* Each task is there once, with its duration. */
+/* Each task is there once, with its duration and its id. */
 static void check_tasks(const struct list *list)
 {
     int times[NUMBERS] = {0};
@@ -229,6 +240,7 @@ static void check_tasks(const struct list *list)
             continue;
         times[held->number]++;
         CHECK_NEAR(held->duration_s, duration_of[held->number], 0);
+        CHECK(held->id == id_of[held->number]);
     }
     MPI_Allreduce(MPI_IN_PLACE, times, NUMBERS, MPI_INT, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -304,6 +316,7 @@ static void check_goes_on(ek_collection *tasks, int64_t iteration)
                   MPI_COMM_WORLD);
     for (int i = 0; i < NUMBERS; i++)
         CHECK_EQ_INT(times[i], duration_of[i] != 0 ? 2 : 0);
+    CHECK_EQ_INT(others, 0);
     is_spawning = true;
     if (tasks)
         CHECK_OK(ek_process(tasks, NULL));
@@ -359,6 +372,75 @@ static void tasks_are_loaded_on_any_number_of_ranks(void)
     save_to("any", options);
     for (int ranks = 1; ranks <= job_size; ranks++)
         load_on(ranks, 3);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* No two tasks have one id. */
+static void check_all_ids(void)
+{
+    static uint64_t ids[NUMBERS];
+    memcpy(ids, id_of, sizeof ids);
+    qsort(ids, NUMBERS, sizeof *ids, by_value);
+    for (int i = 1; i < NUMBERS; i++)
+        CHECK(ids[i] == 0 || ids[i] != ids[i - 1]);
+}
+
+/* Job NUMBER has RANKS, loads, adds tasks of its own, and saves. */
+static void go_on(int number, int ranks)
+{
+    static struct list list;
+    int64_t first = NUMBERS / 2 - 16 * (number + 1) + 4 * job_rank;
+    take_ranks(ranks);
+    ek_collection *tasks = make_over_some(job_options(), number % 2);
+    JOB_OK(load_some(tasks, path));
+    list_tasks(tasks, &list);
+    check_tasks(&list);
+    is_loaded = true;
+    for (int64_t i = first; tasks && i < first + 4; i++)
+        CHECK_OK(ek_add_task(tasks, work, &i, sizeof i, NULL));
+    if (tasks)
+        CHECK_OK(ek_process(tasks, NULL));
+    is_loaded = false;
+    CHECK_EQ_INT(others, 0);
+    snprintf(path, PATH, "%s/job%d", folder, number);
+    JOB_OK(save_some(tasks, path));
+    note_saved(tasks);
+    check_all_ids();
+    leave_ranks(&tasks);
+}
+
+static void ids_stay_from_job_to_job(void)
+{
+    for (int number = 0; number < 4; number++)
+        go_on(number, 1 + number % job_size);
+}
+
+/* After jobs of very many workers tasks get ids of this job. */
+static void ids_without_room_are_new(void)
+{
+    static struct list list;
+    snprintf(path, PATH, "%s/room", folder);
+    take_ranks(savers());
+    ek_collection *tasks = make_some_tasks(job_options());
+    if (tasks)
+        tasks->engine->key_base = EKI_HOMES_MOST - savers() * job_workers;
+    JOB_OK(save_some(tasks, path));
+    leave_ranks(&tasks);
+    take_ranks(savers() + 1);
+    tasks = make_over_some(job_options(), true);
+    JOB_OK(load_some(tasks, path));
+    list_tasks(tasks, &list);
+    check_indices(&list);
+    for (int i = 0; i < list.n; i++)
+        CHECK(list.held[i].id >> 40 < (uint64_t)savers() + 1);
+    note_saved(tasks);
+    check_all_ids();
+    leave_ranks(&tasks);
 }
 
 /* Not even one that would move no task. */
@@ -642,6 +724,9 @@ int main(int argc, char **argv)
     JOB_RUN(tasks_are_loaded_on_any_number_of_ranks);
     if (job_size > savers())
         JOB_RUN(no_variable_keeps_tasks_together);
+    JOB_RUN(ids_stay_from_job_to_job);
+    if (job_size > savers())
+        JOB_RUN(ids_without_room_are_new);
     JOB_RUN(what_a_counter_dealt_is_loaded);
     JOB_RUN(a_save_that_fails_leaves_the_one_before);
     JOB_RUN(lack_of_memory_is_of_all);

@@ -79,10 +79,11 @@ static struct task *task_of(struct explore_party *party, const char *callback,
     struct task *task = ledger_find(&explore->ledger, key);
     int home = home_of(explore, task);
     int told = given->is_new && !is_home ? party->rank : home;
+    int base = explore->sim->ranks[party->rank].engine->key_base;
     explore_progress(explore);
     explore_say(explore, "  %s of task %lld on rank %d, version %d", callback,
                 (long long)key, party->rank, task->data.version);
-    if (given->id != task->id || given->home != told ||
+    if (given->id != eki_key(base, task->id) || given->home != told ||
         given->function != task->is_index ||
         (given->is_new ? home == party->rank && !is_home
                        : (home == party->rank) != is_home))
@@ -91,7 +92,7 @@ static struct task *task_of(struct explore_party *party, const char *callback,
                     "%llx, %d",
                     callback, (long long)key, party->rank,
                     (unsigned long long)given->id, given->home,
-                    (unsigned long long)task->id, told);
+                    (unsigned long long)eki_key(base, task->id), told);
     return task;
 }
 

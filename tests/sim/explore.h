@@ -241,7 +241,7 @@ struct task_data {
 
 /* A task in the last save. */
 struct task_saved {
-    uint64_t id;
+    uint64_t key;
     uint16_t bin;
     uint8_t deviation, flags, hold;
     bool is_there; /* and was not loaded yet */

@@ -78,13 +78,19 @@ static const struct eki_engine *engine_of(const struct explore *explore,
     return explore->sim->workers[worker].engine;
 }
 
+static uint64_t key_at(const struct explore *explore, int worker,
+                       const struct eki_slot *slot)
+{
+    return eki_key(engine_of(explore, worker)->key_base, slot->id);
+}
+
 /* What a save must not forget. */
 static void note_slot(struct explore *explore, struct eki_slot *slot,
                       enum hold hold, int worker)
 {
     int64_t key = ledger_key(slot);
     struct task_saved saved = {
-        .id = slot->id,
+        .key = key_at(explore, worker, slot),
         .bin = slot->bin,
         .deviation = slot->deviation,
         .flags = slot->flags,
@@ -131,21 +137,22 @@ static void compare_task(struct explore *explore, int64_t key,
                     saved->hold);
 }
 
-/* It is there once, by its id, on the same ranks where it was. */
+/* It is there once, by its key, on the same ranks where it was. */
 static void compare_slot(struct explore *explore, struct eki_slot *slot,
                          enum hold hold, int worker)
 {
     struct ledger *ledger = &explore->ledger;
     int64_t first = ledger_key(slot), n = eki_slot_tasks(slot);
+    uint64_t stays = key_at(explore, worker, slot);
     int place = explore->visited++;
     for (int64_t key = first; key < first + n; key++) {
         struct task_saved *saved = &ledger_find(ledger, key)->saved;
-        if (!saved->is_there || saved->id != slot->id)
+        if (!saved->is_there || saved->key != stays)
             ledger_fail(ledger,
-                        "task %lld is loaded twice, or was not saved, with id "
+                        "task %lld is loaded twice, or was not saved, with key "
                         "%llx; expected %llx",
-                        (long long)key, (unsigned long long)slot->id,
-                        (unsigned long long)saved->id);
+                        (long long)key, (unsigned long long)stays,
+                        (unsigned long long)saved->key);
         if (!explore->deals &&
             (saved->worker != worker || saved->place != place))
             ledger_fail(ledger,
@@ -154,6 +161,8 @@ static void compare_slot(struct explore *explore, struct eki_slot *slot,
                         (long long)key, worker, place, saved->worker,
                         saved->place);
         saved->is_there = false;
+        if (explore->deals)
+            ledger_find(ledger, key)->id = slot->id + (uint64_t)(key - first);
         compare_task(explore, key, slot, hold);
     }
     if (!(slot->flags & EKI_SLOT_RANGE))
@@ -177,22 +186,14 @@ static void rename_slot(struct explore *explore, struct eki_slot *slot,
             task->data.home = -1;
         task->id = slot->id + (uint64_t)(key - first);
         compare_task(explore, key, slot, hold);
+        if (task->saved.key != key_at(explore, worker, slot))
+            ledger_fail(&explore->ledger, "task %lld has another key",
+                        (long long)key);
     }
     if (eki_engine_home(engine, slot) != home)
         ledger_fail(&explore->ledger,
                     "the home of task %lld is rank %d; expected %d",
                     (long long)first, eki_engine_home(engine, slot), home);
-}
-
-static void number_rank(struct explore *explore,
-                        const struct eki_sim_rank *rank, bool data_stays)
-{
-    struct explore_member *member = &explore->members[rank->number];
-    struct eki_dealer dealer = {.next_id = member->next_id,
-                                .last_id = EKI_OTHER_NUMBERS};
-    eki_saving_number(rank->engine, &dealer, data_stays);
-    member->next_id = dealer.next_id;
-    visit_rank(explore, rank, rename_slot);
 }
 
 static ek_status write_rank(struct explore *explore, struct eki_save_out *out,
@@ -221,6 +222,14 @@ static ek_status write_manifest(struct eki_save_out *out,
     return eki_save_finish(out, sums);
 }
 
+static void add_sums(struct eki_save_sums *all,
+                     const struct eki_save_sums *sums)
+{
+    all->tasks += sums->tasks;
+    all->ids += sums->ids;
+    all->place = sums->place > all->place ? sums->place : all->place;
+}
+
 /* Write the file of a part; sums of a rank are added to SUMS. */
 static ek_status write_part(struct explore *explore, int64_t number, int part,
                             struct eki_save_head *head,
@@ -239,10 +248,8 @@ static ek_status write_part(struct explore *explore, int64_t number, int part,
         status = is_manifest
                      ? write_manifest(&out, sums)
                      : write_rank(explore, &out, &explore->sim->ranks[part]);
-    if (!is_manifest) {
-        sums->tasks += out.sums.tasks;
-        sums->ids += out.sums.ids;
-    }
+    if (!is_manifest)
+        add_sums(sums, &out.sums);
     eki_save_abandon(&out);
     return status;
 }
@@ -252,7 +259,7 @@ static ek_status write_save(struct explore *explore, int64_t *number)
 {
     const struct explore_scenario *scenario = explore->scenario;
     const char *folder = disk_folder();
-    struct eki_save_sums sums = {0, 0};
+    struct eki_save_sums sums = {0, 0, 0};
     EKI_TRY(eki_save_newest(folder, number));
     ++*number;
     eki_save_remove(folder, *number, INT64_MAX);
@@ -262,7 +269,8 @@ static ek_status write_save(struct explore *explore, int64_t *number)
         .ranks = scenario->ranks,
         .workers = explore->sim->topology->workers,
         .last = EK_RESTORE_RETAIN,
-        .is_retained = explore->is_retained};
+        .is_retained = explore->is_retained,
+        .key_base = explore->sim->ranks[0].engine->key_base};
     ek_status status = EK_OK;
     for (int r = 0; status == EK_OK && r < scenario->ranks; r++)
         status = write_part(explore, *number, r, &head, &sums);
@@ -337,12 +345,17 @@ static ek_status load_tasks(struct explore *explore, struct eki_save_in *in)
         struct eki_sim_rank *rank = taker_of(explore, in, &task);
         if (!explore->deals && task.here < in->head.workers_here)
             next = task.here;
-        if (explore->deals)
+        int here = next % rank->topology.workers_here;
+        if (explore->deals) {
             task.home = -1;
+            task.head.id =
+                eki_key_move(rank->engine->key_base,
+                             eki_key(in->head.key_base, task.head.id),
+                             rank->engine->workers[here]->id);
+        }
         if (!eki_saving_keep_home(rank->engine, &task))
             return eki_error(EK_ERR_ARG, "no homes");
-        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task,
-                              next % rank->topology.workers_here,
+        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task, here,
                               explore->deals));
     }
     return EK_OK;
@@ -364,8 +377,7 @@ static ek_status load_part(struct explore *explore, int64_t number, int part,
     }
     eki_free(numbers);
     ek_status status = load_tasks(explore, &in);
-    sums->tasks += in.sums.tasks;
-    sums->ids += in.sums.ids;
+    add_sums(sums, &in.sums);
     eki_save_close(&in);
     return status;
 }
@@ -374,18 +386,21 @@ static ek_status load_part(struct explore *explore, int64_t number, int part,
 static ek_status load(struct explore *explore)
 {
     struct eki_save_manifest manifest;
-    struct eki_save_sums sums = {0, 0};
+    struct eki_save_sums sums = {0, 0, 0};
     char name[EKI_SAVE_NAME];
     int64_t number;
     EKI_TRY(eki_save_newest(disk_folder(), &number));
     eki_save_name(name, disk_folder(), number, EKI_SAVE_MANIFEST);
     EKI_TRY(eki_save_read_manifest(name, &manifest));
+    for (int r = 0; r < explore->scenario->ranks; r++)
+        explore->sim->ranks[r].engine->key_base =
+            manifest.head.key_base +
+            (explore->deals ? manifest.head.workers : 0);
     ek_status status = EK_OK;
     for (int part = 0; status == EK_OK && part < manifest.head.ranks; part++)
         status = load_part(explore, number, part, &manifest, &sums);
-    if (status == EK_OK &&
-        (sums.tasks != manifest.sums.tasks || sums.ids != manifest.sums.ids ||
-         manifest.head.iteration != explore->first))
+    if (status == EK_OK && (!eki_save_sums_equal(&sums, &manifest.sums) ||
+                            manifest.head.iteration != explore->first))
         status = eki_error(EK_ERR_FILE, "sums or iteration differ");
     explore->is_retained = manifest.head.is_retained;
     eki_save_free_manifest(&manifest);
@@ -446,7 +461,7 @@ static void begin_deal(struct explore *explore)
                                 workers, &eki_option_defaults)};
     for (int r = 0; r < explore->scenario->ranks; r++) {
         struct eki_engine *engine = sim->ranks[r].engine;
-        number_rank(explore, &sim->ranks[r], false);
+        visit_rank(explore, &sim->ranks[r], rename_slot);
         sim->ranks[r].iteration = explore->first - 1;
         sim->ranks[r].state = EKI_SIM_RAN;
         explore->away_count = engine->away_count;
@@ -466,7 +481,8 @@ void explore_dealt(struct explore *explore, const struct eki_sim_rank *rank)
     rank->engine->away_count = explore->away_count;
     if (eki_saving_wait_again(rank->engine) != EK_OK)
         ledger_fail(&explore->ledger, "cannot deal: %s", ek_error_message());
-    number_rank(explore, rank, explore->data_stays);
+    eki_saving_make_homes(rank->engine, explore->data_stays);
+    visit_rank(explore, rank, rename_slot);
     if (--explore->dealing == 0)
         sim->setup.engine.has_homes = explore->scenario->travel.may_follow;
 }

@@ -51,9 +51,9 @@ run 0 summary all.ekr
 grep -q 'function 1: back.x5cslash.x0aand line' out || fail "summary: $(cat out)"
 run 0 csv all.ekr
 [ "$(wc -l <out)" -eq 5 ] || fail "csv: $(cat out)"
-grep -qx '0,1,1,16777215,1099511627775,back.slash and line,nan,1001,dsc,0,0,' out ||
+grep -qx '0,1,1,16777215,1099511627775,18446744073709551615,back.slash and line,nan,1001,dsc,0,0,' out ||
     fail "csv: $(cat out)"
-grep -qx '0,1,2,0,5,a name; with spaces,nan,nan,s,0,0,' out || fail "csv: $(cat out)"
+grep -qx '0,1,2,0,5,5,a name; with spaces,nan,nan,s,0,0,' out || fail "csv: $(cat out)"
 cp first kept
 run 2 binary first first
 cmp first kept || fail 'the text was not left alone'
@@ -169,7 +169,7 @@ mv out first
 run 0 binary first again.ekr
 cmp starts.ekr again.ekr || fail 'binary with starts is not the same again'
 run 0 csv starts.ekr
-grep -qx '0,1,0,1,0,a name; with spaces,0.000000100,1,-,0,0,' out ||
+grep -qx '0,1,0,1,0,1099511627776,a name; with spaces,0.000000100,1,-,0,0,' out ||
     fail "csv with starts: $(cat out)"
 bad 11 'expected 6' '11s/ 100$//'
 bad 11 "start 'soon'" '11s/100$/soon/'
@@ -199,6 +199,17 @@ line=$(grep -n '^range' text | head -n 1 | cut -d: -f1)
 bad "$line" 'a line of a range; allowed from version 6 on' '1s/6/5/; s/ stopped 11//'
 bad "$line" 'behind 9 tasks, of function 1' "${line}s/place 0/place 9/"
 bad 10 'stopped and 0 ... 15' 's/stopped 11/stopped 16/'
+
+# Ids of tasks that an earlier job had: one is the home worker 5 of that.
+sed '6a earlier workers 8
+s/^task 5 /task 446676598791 /' text >earlier
+mv earlier text
+run 0 binary text earlier.ekr
+run 0 text earlier.ekr
+sed 's/dscb 100 /dscb 101 /' text | diff - out || fail 'text of a later job is not the same'
+run 0 csv earlier.ekr
+grep -q '^0,1,2,0,7,5497558138887,a name' out || fail "csv of a later job: $(cat out)"
+bad 7 'earlier workers; allowed from version 6 on' '1s/6/5/; s/ stopped 11//; /^range/d'
 
 # Damaged, truncated and foreign files.
 record=$data/be032_half.ekr

@@ -128,7 +128,7 @@ static ek_status write_manifest(void)
     if (status == EK_OK)
         status = eki_save_learned(&out, learned);
     if (status == EK_OK)
-        status = eki_save_finish(&out, &(const struct eki_save_sums){5, 6});
+        status = eki_save_finish(&out, &(const struct eki_save_sums){5, 6, 7});
     eki_save_abandon(&out);
     return status;
 }
@@ -257,6 +257,7 @@ static void what_is_written_is_read(void)
     CHECK_EQ_INT(manifest.head.chosen, EK_RESTORE_AUTO);
     CHECK_EQ_INT(manifest.sums.tasks, 5);
     CHECK_EQ_INT(manifest.sums.ids, 6);
+    CHECK_EQ_INT(manifest.sums.place, 7);
     CHECK_EQ_INT(manifest.functions, 3);
     CHECK_EQ_TEXT(manifest.list[1].name, "second");
     CHECK_EQ_INT(manifest.list[0].indices, 0);

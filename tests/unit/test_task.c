@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* task: bins of durations, deviations, hints, ids and slots. */
+#include "task/key.h"
 #include "task/task.h"
 
 #include "check.h"
@@ -91,6 +92,42 @@ static void ids_tell_their_home(void)
     CHECK_EQ_INT(eki_id_home(eki_id(0, (UINT64_C(1) << EKI_ID_BITS) - 1)), 0);
 }
 
+/* The key of task NUMBER of worker HOME outlives that it moves twice. */
+static void check_key(int home, uint64_t number, int before, int between)
+{
+    uint64_t key = eki_key(0, eki_id(home, number));
+    uint64_t id = eki_key_move(before, key, 5);
+    CHECK_EQ_INT(eki_id_home(id), 5);
+    CHECK(eki_key(before, id) == key);
+    CHECK(id % EKI_NUMBERS < EKI_SPAWNED_NUMBERS);
+    /* Another home has it now. */
+    CHECK(eki_key(before, eki_id(1, id % EKI_NUMBERS)) == key);
+    id = eki_key_move(before + between, eki_key(before, id), 2);
+    CHECK(eki_key(before + between, id) == key);
+    CHECK(eki_key(before + between, eki_id(2, number)) ==
+          eki_id(before + between + 2, number));
+}
+
+static void keys_stay_where_ids_change(void)
+{
+    const uint64_t parts[] = {0, EKI_OTHER_NUMBERS, EKI_INLET_NUMBERS,
+                              EKI_SPAWNED_NUMBERS};
+    for (int before = 1; before <= 1 << 20; before = 3 * before + 1) {
+        uint64_t last = eki_key_places(3 * before) - 1;
+        for (int part = 0; part < 4; part++) {
+            check_key(0, parts[part], before, 2 * before);
+            check_key(before - 1, parts[part] + last / 3, before, 1);
+            if (part == 0 || part == 3)
+                check_key(before / 2, parts[part] + last, before, 2 * before);
+            CHECK_EQ_INT(eki_key_place(parts[part] + 17), 17);
+        }
+    }
+    CHECK_EQ_TEXT(eki_key_words(0, eki_id(3, 5)).text, "5 (home worker 3)");
+    CHECK_EQ_TEXT(eki_key_words(8, eki_id(3, 5)).text, "5 (home worker 3)");
+    CHECK_EQ_TEXT(eki_key_words(8, eki_key_move(8, eki_id(7, 5), 3)).text,
+                  "5 (home worker 7 of an earlier job)");
+}
+
 static void slots_have_room_for_their_payload(void)
 {
     CHECK_EQ_INT(eki_slot_bytes(0), 16);
@@ -110,6 +147,7 @@ int main(void)
     RUN(deviation_follows_the_change);
     RUN(hints_survive_their_byte);
     RUN(ids_tell_their_home);
+    RUN(keys_stay_where_ids_change);
     RUN(slots_have_room_for_their_payload);
     return check_result();
 }

@@ -13,10 +13,11 @@ static void print_task(const struct eki_record *record,
     const struct eki_record_task *task = &iteration->tasks[k];
     const struct label name = {.text = record->functions[task->function]};
     const struct labels labels = {&name, 1};
-    printf("%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",",
+    uint64_t key = eki_key(record->shape.key_base, task->id);
+    printf("%" PRId64 ",%d,%" PRId64 ",%d,%" PRIu64 ",%" PRIu64 ",",
            iteration->head.iteration, task->worker,
-           k - iteration->workers[task->worker].first, task->id / EKI_NUMBERS,
-           task->id % EKI_NUMBERS);
+           k - iteration->workers[task->worker].first, eki_id_home(task->id),
+           key % EKI_NUMBERS, key);
     labels_csv(&labels, stdout);
     if (task->start_ns == EKI_RECORD_UNKNOWN)
         printf(",nan");
@@ -34,9 +35,9 @@ static void print_task(const struct eki_record *record,
 
 static ek_status print_tasks(struct eki_record *record)
 {
-    printf(
-        "iteration,worker,order,home,number,function,start_s,duration_ns,flags,"
-        "input_bytes,result_bytes,payload\n");
+    printf("iteration,worker,order,home,number,id,function,start_s,duration_ns,"
+           "flags,"
+           "input_bytes,result_bytes,payload\n");
     for (int64_t i = 0; i < record->iteration_count; i++) {
         struct eki_record_iteration iteration;
         EKI_TRY(tool_load(record, i, &iteration));

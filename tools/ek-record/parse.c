@@ -154,6 +154,20 @@ static ek_status take_about(struct parse *parse)
                         sizeof parse->about - 2);
 }
 
+static ek_status take_earlier(struct parse *parse)
+{
+    uint64_t base;
+    EKI_TRY(check_count(parse, 3));
+    EKI_TRY(number_after(parse, "workers", 2,
+                         (uint64_t)(EKI_HOMES_MOST - parse->shape.workers),
+                         &base));
+    if (parse->shape.version <= EKI_RECORD_VERSION_STARTS)
+        return refuse(parse, "earlier workers; allowed from version %d on",
+                      EKI_RECORD_VERSION_STARTS + 1);
+    parse->shape.key_base = (int)base;
+    return EK_OK;
+}
+
 /* The ranks are known: the file begins. */
 static ek_status begin_file(struct parse *parse)
 {
@@ -162,7 +176,8 @@ static ek_status begin_file(struct parse *parse)
     parse->shape.rank_workers = parse->rank_workers;
     parse->stage = STAGE_FUNCTIONS;
     EKI_TRY(eki_record_create(parse->path, &parse->shape, &parse->writer));
-    return eki_record_write_about(parse->writer, parse->about);
+    EKI_TRY(eki_record_write_about(parse->writer, parse->about));
+    return eki_record_write_key_base(parse->writer, parse->shape.key_base);
 }
 
 /* Undo \xHH in place; false: it is not whole. */
@@ -504,6 +519,7 @@ static const struct {
              {"name", STAGE_NAME, STAGE_NAME, take_name},
              {"rank", STAGE_RANKS, STAGE_RANKS, take_rank},
              {"about", STAGE_RANKS, STAGE_RANKS, take_about},
+             {"earlier", STAGE_RANKS, STAGE_RANKS, take_earlier},
              {"function", STAGE_RANKS, STAGE_FUNCTIONS, take_function},
              {"data", STAGE_FUNCTIONS, STAGE_FUNCTIONS, take_data},
              {"iteration", STAGE_RANKS, STAGE_ITERATIONS, take_iteration},

@@ -96,6 +96,8 @@ static void print_header(const struct eki_record *record)
     for (int rank = 0; rank < record->shape.ranks; rank++)
         printf("rank %d workers %d\n", rank, record->shape.rank_workers[rank]);
     print_about(record->about);
+    if (record->shape.key_base > 0)
+        printf("earlier workers %d\n", record->shape.key_base);
     for (int i = 0; i < record->function_count; i++) {
         printf("function %d ", i);
         tool_print_name(record->functions[i]);

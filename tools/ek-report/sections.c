@@ -226,18 +226,18 @@ static void list_longest(const struct run *run, struct table *table)
     for (int i = 0; i < run->longest_count; i++) {
         const struct long_task *longest = &run->longest[i];
         const struct eki_record_task *task = &longest->task;
-        table_row(table,
-                  "%" PRIu64 "\t%s\t%" PRIu64 "\t%" PRIu64
-                  "\t%d\t%.5g\t%.5g\t%.5g\t%.5g\t%" PRId64 "\t%s\t%" PRIu32
-                  "\t%" PRIu32 "\t%s",
-                  task->id, function_name(run, task->function),
-                  task->id / EKI_NUMBERS, task->id % EKI_NUMBERS, task->worker,
-                  (double)task->duration_ns * 1e-3, longest->seconds[0] * 1e6,
-                  longest->median_s * 1e6,
-                  longest->seconds[longest->count - 1] * 1e6, longest->count,
-                  task->flags & EKI_RECORD_HELD ? "yes" : "no",
-                  task->input_bytes, task->result_bytes,
-                  payload_text(&longest->payload).text);
+        uint64_t key = eki_key(run->record->shape.key_base, task->id);
+        table_row(
+            table,
+            "%" PRIu64 "\t%s\t%" PRIu64 "\t%" PRIu64
+            "\t%d\t%.5g\t%.5g\t%.5g\t%.5g\t%" PRId64 "\t%s\t%" PRIu32
+            "\t%" PRIu32 "\t%s",
+            key, function_name(run, task->function), task->id / EKI_NUMBERS,
+            key % EKI_NUMBERS, task->worker, (double)task->duration_ns * 1e-3,
+            longest->seconds[0] * 1e6, longest->median_s * 1e6,
+            longest->seconds[longest->count - 1] * 1e6, longest->count,
+            task->flags & EKI_RECORD_HELD ? "yes" : "no", task->input_bytes,
+            task->result_bytes, payload_text(&longest->payload).text);
     }
 }
 
