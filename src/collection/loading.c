@@ -322,7 +322,7 @@ static void choose_keys(struct load *load)
         /* As if each rank had been a worker, with what it reads. */
         base = tasks->topology->size;
         if (tasks->topology->rank == 0)
-            eki_log(EK_LEVEL_WARN, 0, base, "load",
+            eki_log(EK_LEVEL_WARN, 0, tasks->topology->size, "load",
                     "the tasks of '%s' get new ids: those of all jobs so far "
                     "need more than 64 bits",
                     tasks->settings.name);
