@@ -34,7 +34,7 @@ ek_status eki_inlets_create(ek_collection *tasks)
         return eki_error(EK_ERR_NOMEM, "no memory for %d workers", workers);
     for (int here = 0; here < workers; here++)
         eki_inlet_open(&tasks->seeds.inlets[here], EKI_INLET_NUMBERS,
-                       EKI_MOVED_NUMBERS, tasks->engine->slot_bytes);
+                       EKI_SPAWNED_NUMBERS, tasks->engine->slot_bytes);
     return EK_OK;
 }
 

@@ -34,7 +34,7 @@ uint64_t eki_key_later(int base, uint64_t id)
 {
     uint64_t number = id % EKI_NUMBERS, moved = number - EKI_MOVED_NUMBERS;
     int bits = place_bits(base);
-    if (number < EKI_MOVED_NUMBERS || number >= EKI_SPAWNED_NUMBERS)
+    if (number < EKI_MOVED_NUMBERS)
         return id + eki_id(base, 0);
     return eki_id((int64_t)(moved >> bits >> PART_BITS),
                   parts[moved >> bits & ((1 << PART_BITS) - 1)] +

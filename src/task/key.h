@@ -18,15 +18,16 @@
 #include "task/slot.h"
 
 /*
- * Seeds take the lower half of the numbers, spawned tasks the upper.  The seeds
- * of the home thread begin at 0.  Then come those of other threads, what tasks
- * of other collections add, and tasks that have moved.  After some 10^11 seeds
- * the numbers of a part start anew; then two tasks may have one id.
+ * Seeds take the lower half of the numbers, spawned tasks those above.  A
+ * sixteenth of the seeds' is for other threads than the home thread, and one
+ * for what tasks of other collections add.  After some 10^11 seeds the numbers
+ * start anew; then two tasks may have one id.  The last quarter of all numbers
+ * is for tasks that have moved.
  */
-#define EKI_OTHER_NUMBERS (EKI_NUMBERS / 32 * 6)
-#define EKI_INLET_NUMBERS (EKI_NUMBERS / 32 * 7)
-#define EKI_MOVED_NUMBERS (EKI_NUMBERS / 32 * 8)
+#define EKI_OTHER_NUMBERS (EKI_NUMBERS / 32 * 14)
+#define EKI_INLET_NUMBERS (EKI_NUMBERS / 32 * 15)
 #define EKI_SPAWNED_NUMBERS (EKI_NUMBERS / 2)
+#define EKI_MOVED_NUMBERS (EKI_NUMBERS / 4 * 3)
 
 /* Homes that an id can name. */
 #define EKI_HOMES_MOST (1 << 24)

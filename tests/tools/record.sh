@@ -202,7 +202,7 @@ bad 10 'stopped and 0 ... 15' 's/stopped 11/stopped 16/'
 
 # Ids of tasks that an earlier job had: one is the home worker 5 of that.
 sed '6a earlier workers 8
-s/^task 5 /task 446676598791 /' text >earlier
+s/^task 5 /task 996432412679 /' text >earlier
 mv earlier text
 run 0 binary text earlier.ekr
 run 0 text earlier.ekr

@@ -99,7 +99,7 @@ static void check_key(int home, uint64_t number, int before, int between)
     uint64_t id = eki_key_move(before, key, 5);
     CHECK_EQ_INT(eki_id_home(id), 5);
     CHECK(eki_key(before, id) == key);
-    CHECK(id % EKI_NUMBERS < EKI_SPAWNED_NUMBERS);
+    CHECK(id % EKI_NUMBERS >= EKI_MOVED_NUMBERS);
     /* Another home has it now. */
     CHECK(eki_key(before, eki_id(1, id % EKI_NUMBERS)) == key);
     id = eki_key_move(before + between, eki_key(before, id), 2);
