@@ -45,6 +45,7 @@
 #include <evenkeel_loop.h>
 #include <evenkeel_pull.h>
 #include <evenkeel_report.h>
+#include <evenkeel_save.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -55,6 +56,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -271,7 +273,15 @@ template <class T, class Combine> class operation
 } // namespace detail
 
 class collection;
+class task;
 template <class T> class per_worker;
+
+/** What load() has found: how names of the program's files begin, and the
+ * number of the next iteration. */
+struct loaded_save {
+    std::string prefix;
+    std::int64_t iteration;
+};
 
 /** Runs a task; valid while the task runs. */
 class worker
@@ -582,6 +592,68 @@ class collection
         return report;
     }
 
+    /** Let write(prefix) add files to each save (ek_set_save()).  If it throws,
+     * the save fails: save() throws this here, and an error elsewhere.  A
+     * checkpoint says what(), and the run goes on. */
+    template <class Write> void set_save(Write write)
+    {
+        auto made = std::make_unique<writer<Write>>(*this, std::move(write));
+        alone(ek_set_save(handle_, writer<Write>::run, made.get()));
+        bodies_.push_back(std::move(made));
+    }
+
+    /** Save all tasks to a folder (ek_save()). */
+    void save(const std::string &folder)
+    {
+        unsaved_ = nullptr;
+        ek_status status = ek_save(handle_, folder.c_str());
+        if (status == EK_OK || !unsaved_)
+            return together(status);
+        forget();
+        has_failed_together_ = true;
+        std::rethrow_exception(std::exchange(unsaved_, nullptr));
+    }
+
+    /** Say which rank owner(task) has the data of a task that is loaded on
+     * another number of ranks (ek_set_owner()); task has is() and payload().
+     * If it throws, load() fails. */
+    template <class Owner> void set_owner(Owner owner)
+    {
+        auto made = std::make_unique<asked<Owner>>(std::move(owner));
+        alone(ek_set_owner(handle_, asked<Owner>::run, made.get()));
+        bodies_.push_back(std::move(made));
+    }
+
+    /** Load the newest save of a folder, instead of adding tasks; functions
+     * were added before (ek_load()). */
+    void load(const std::string &folder)
+    {
+        together(ek_load(handle_, folder.c_str()));
+    }
+
+    /** Nothing, if nothing was loaded. */
+    std::optional<loaded_save> loaded() const
+    {
+        std::int64_t iteration;
+        const char *prefix = ek_loaded(handle_, &iteration);
+        if (!prefix)
+            return std::nullopt;
+        return loaded_save{prefix, iteration};
+    }
+
+    /** Whether process() goes on with an iteration of which some tasks have
+     * run (ek_goes_on()). */
+    bool goes_on() const
+    {
+        return ek_goes_on(handle_);
+    }
+
+    /** Stop the iteration that runs @p seconds from now (ek_stop_at()). */
+    void stop_at(double seconds)
+    {
+        alone(ek_stop_at(handle_, seconds));
+    }
+
     /** Exceptions of tasks on this rank in the last iteration, up to 64. */
     const std::vector<std::exception_ptr> &failures() const noexcept
     {
@@ -740,6 +812,38 @@ class collection
         Unpack unpack;
     };
 
+    /* Callbacks of set_save() and set_owner(). */
+    template <class Write> struct writer : any_body {
+        writer(collection &tasks_, Write write_)
+            : tasks(tasks_), write(std::move(write_))
+        {
+        }
+        static int run(const char *prefix, void *context) noexcept
+        {
+            auto *self = static_cast<writer *>(context);
+            try {
+                self->write(std::string(prefix));
+                return 0;
+            } catch (const std::exception &thrown) {
+                std::fprintf(stderr, "evenkeel: set_save: %s\n", thrown.what());
+                self->tasks.unsaved_ = std::current_exception();
+            } catch (...) {
+                self->tasks.unsaved_ = std::current_exception();
+            }
+            return 1;
+        }
+        collection &tasks;
+        Write write;
+    };
+
+    template <class Owner> struct asked : any_body {
+        explicit asked(Owner owner_) : owner(std::move(owner_))
+        {
+        }
+        static int run(const ek_task *shown, void *context) noexcept;
+        Owner owner;
+    };
+
     /* The current exception fails the current task. */
     void keep(ek_worker *handle, const char *what) noexcept
     {
@@ -793,6 +897,7 @@ class collection
     int exceptions_;                   /* in flight when it was made */
     bool has_failed_together_ = false; /* by what a task has thrown */
     std::weak_ptr<void> shared_;       /* the error of all ranks, while it is */
+    std::exception_ptr unsaved_;       /* what has made a save fail */
     std::vector<std::unique_ptr<any_body>> bodies_;
     std::mutex mutex_;
     std::vector<std::exception_ptr> failures_; /* under the mutex in a phase */
@@ -808,7 +913,8 @@ void worker::add_task_to(const collection &other, function<Payload> which,
                          sizeof payload));
 }
 
-/** A task from iteration::next(); false: the iteration is over. */
+/** A task from iteration::next(), false if the iteration is over; or one that
+ * set_owner() shows. */
 class task
 {
   public:
@@ -836,8 +942,21 @@ class task
 
   private:
     friend class iteration;
+    friend class collection;
     ek_task task_ = {};
 };
+
+template <class Owner>
+int collection::asked<Owner>::run(const ek_task *shown, void *context) noexcept
+{
+    task one;
+    one.task_ = *shown;
+    try {
+        return static_cast<asked *>(context)->owner(one);
+    } catch (...) {
+        return -1; /* no rank: load() fails */
+    }
+}
 
 /**
  * An iteration whose tasks the program fetches (ek_begin()).

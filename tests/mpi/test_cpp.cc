@@ -406,6 +406,135 @@ static void data_travels()
         EXPECT(mine[i] == 1 + 3 * (20 * rank + i) && blocks[i] == mine[i]);
 }
 
+// A folder of this job.
+static std::string make_folder()
+{
+    char name[] = "/tmp/evenkeel-cpp-XXXXXX";
+    if (rank == 0)
+        EXPECT(mkdtemp(name) != nullptr);
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return name;
+}
+
+// A collection over some ranks, whose tasks sum up numbers.
+struct saved_job {
+    explicit saved_job(MPI_Comm comm)
+        : tasks(comm), add(tasks.add_function<std::int64_t>(
+                           "add", [this](std::int64_t i) { sum += i; }))
+    {
+        auto none = [](std::int64_t, const void *, std::size_t) {};
+        auto pack = [](std::int64_t, void *) { return std::size_t{8}; };
+        tasks.set_data(add, 8, pack, none);
+    }
+    evenkeel::collection tasks;
+    std::atomic<std::int64_t> sum{0};
+    evenkeel::function<std::int64_t> add;
+};
+
+// What set_save() throws is thrown by save(), on this rank, or told.
+static void saves_fail_by_exceptions(saved_job &job, const std::string &folder)
+{
+    std::int64_t original = 0, told = 0;
+    job.tasks.set_save([](const std::string &) {
+        if (rank == size - 1)
+            throw thrown_here{7};
+    });
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_NONE);
+    try {
+        job.tasks.save(folder);
+        EXPECT(!"reached");
+    } catch (const thrown_here &thrown) {
+        original = thrown.number == 7;
+    } catch (const evenkeel::error &error) {
+        told = error.status() == EK_ERR_FILE;
+    }
+    ek_set_sink(nullptr, nullptr, EK_LEVEL_INFO);
+    EXPECT(sum_of(original) == 1 && sum_of(told) == size - 1);
+}
+
+static void saves_are_loaded()
+{
+    const std::string folder = make_folder();
+    const std::int64_t n = 40;
+    {
+        saved_job job(MPI_COMM_WORLD);
+        EXPECT(!job.tasks.loaded() && !job.tasks.goes_on());
+        for (std::int64_t i = rank; i < n; i += size)
+            job.tasks.add(job.add, i);
+        saves_fail_by_exceptions(job, folder);
+        job.tasks.set_save([](const std::string &prefix) {
+            std::FILE *file =
+                rank == 0 ? std::fopen(prefix.c_str(), "w") : nullptr;
+            if (rank == 0 && (!file || std::fclose(file) != 0))
+                throw std::runtime_error(prefix);
+        });
+        job.tasks.process();
+        job.tasks.stop_at(0);
+        EXPECT(job.tasks.process_with_report().stopped == 1);
+        job.tasks.save(folder);
+        EXPECT(job.tasks.goes_on());
+    }
+    MPI_Comm first; // the lower half of the ranks loads
+    bool is_in = rank < (size + 1) / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, is_in, rank, &first);
+    if (is_in) {
+        saved_job job(first);
+        int ranks;
+        MPI_Comm_size(first, &ranks);
+        job.tasks.set_owner([&](const evenkeel::task &task) {
+            EXPECT(task.is(job.add));
+            return static_cast<int>(task.payload<std::int64_t>() % ranks);
+        });
+        job.tasks.load(folder);
+        auto loaded = job.tasks.loaded();
+        EXPECT(loaded && loaded->iteration == 2 &&
+               loaded->prefix == folder + "/save-1.program");
+        EXPECT(job.tasks.goes_on());
+        job.tasks.process();
+        std::int64_t sum = job.sum;
+        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT64_T, MPI_SUM, first);
+        EXPECT(sum == n * (n - 1) / 2);
+        evenkeel::check(ek_visit_tasks(
+            job.tasks.handle(),
+            [](const ek_task *task, void *size) {
+                auto i = *static_cast<const std::int64_t *>(task->payload);
+                EXPECT(task->home == i % *static_cast<int *>(size));
+                return true;
+            },
+            &ranks));
+    }
+    MPI_Comm_free(&first);
+    if (rank == 0)
+        EXPECT(std::system(("rm -r " + folder).c_str()) == 0);
+}
+
+// An owner that throws is none, on all ranks.
+static void owners_fail_by_exceptions()
+{
+    const std::string folder = make_folder();
+    {
+        saved_job job(MPI_COMM_WORLD);
+        job.tasks.add(job.add, std::int64_t{1});
+        job.tasks.save(folder);
+    }
+    if (rank == 0 && size > 1) {
+        saved_job job(MPI_COMM_SELF);
+        ek_set_sink(nullptr, nullptr, EK_LEVEL_NONE);
+        job.tasks.set_owner(
+            [](const evenkeel::task &) -> int { throw thrown_here{1}; });
+        try {
+            job.tasks.load(folder);
+            EXPECT(!"reached");
+        } catch (const evenkeel::error &error) {
+            EXPECT(error.status() == EK_ERR_ARG);
+            EXPECT(!job.tasks.loaded());
+        }
+        ek_set_sink(nullptr, nullptr, EK_LEVEL_INFO);
+    }
+    if (rank == 0)
+        EXPECT(std::system(("rm -r " + folder).c_str()) == 0);
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -428,6 +557,8 @@ int main(int argc, char **argv)
     loops_throw_on_all_ranks();
     loops_fail_together();
     data_travels();
+    saves_are_loaded();
+    owners_fail_by_exceptions();
     bool is_bad = sum_of(failed) > 0;
     MPI_Finalize();
     return is_bad;
