@@ -486,10 +486,13 @@ class collection
      * the workers of this one and the options of the environment.  A later
      * call therefore starts each index where it ran.  The communicator must
      * still exist.  Collective, so never from a task; throws as process().
+     *
+     * After a stop on request the loop goes on by itself; checkpoints are of
+     * process() alone.
      */
     template <class Body> void for_each(std::int64_t n, Body &&body)
     {
-        loop_of<std::decay_t<Body>>().run(*this, n, body);
+        loop_of<std::decay_t<Body>>().run(*this, n, body, [] {});
     }
 
     /** As for_each(), and return what body returned, by index: at rank root,
@@ -501,17 +504,20 @@ class collection
         using loop_type = loop<std::decay_t<Body>>;
         using result = typename loop_type::result;
         loop_type &one = loop_of<std::decay_t<Body>>();
-        one.run(*this, n, body);
-        ek_results got = EK_RESULTS_INIT;
-        together(ek_gather(one.tasks->handle(), one.which, root, &got));
-        bool is_here = got.start != nullptr;
-        std::vector<result> all(is_here ? static_cast<std::size_t>(n) : 0);
-        auto *bytes = static_cast<const unsigned char *>(got.bytes);
-        for (std::int64_t i = 0; i < got.count; i++)
-            all[static_cast<std::size_t>(got.index[i])] =
-                detail::bytes_of<result>::make(
-                    bytes + got.start[i],
-                    static_cast<std::size_t>(got.start[i + 1] - got.start[i]));
+        std::vector<result> all;
+        one.run(*this, n, body, [&] {
+            ek_results got = EK_RESULTS_INIT;
+            together(ek_gather(one.tasks->handle(), one.which, root, &got));
+            bool is_here = got.start != nullptr;
+            all.resize(is_here ? static_cast<std::size_t>(n) : 0);
+            auto *bytes = static_cast<const unsigned char *>(got.bytes);
+            for (std::int64_t i = 0; i < got.count; i++) {
+                std::int64_t size = got.start[i + 1] - got.start[i];
+                all[static_cast<std::size_t>(got.index[i])] =
+                    detail::bytes_of<result>::make(
+                        bytes + got.start[i], static_cast<std::size_t>(size));
+            }
+        });
         return all;
     }
 
@@ -713,8 +719,11 @@ class collection
         using result = std::decay_t<decltype(call_body(
             std::declval<Body &>(), std::declval<worker>(), std::int64_t()))>;
 
-        /* Makes its collection with the first call, which is collective. */
-        void run(collection &parent, std::int64_t n, Body &given)
+        /* Makes its collection with the first call, which is collective; calls
+         * after_part() after each part. */
+        template <class AfterPart>
+        void run(collection &parent, std::int64_t n, Body &given,
+                 AfterPart after_part)
         {
             parent.forget();
             body = &given;
@@ -725,6 +734,9 @@ class collection
                 wanted.workers = parent.rank_workers();
                 try {
                     tasks = std::make_unique<collection>(parent.comm_, wanted);
+                    /* Nobody could load them, or wants the rest of a loop. */
+                    tasks->set_option("checkpoint", "0");
+                    tasks->set_option("on_stop", "restart");
                 } catch (const error &thrown) { /* of all ranks */
                     parent.together(thrown.status());
                 }
@@ -740,10 +752,13 @@ class collection
              * differs. */
             if (dealt != EK_OK)
                 (void)ek_set_range(tasks->handle_, which, 0);
-            ek_status ran = ek_process(tasks->handle_, nullptr);
-            parent.failures_.swap(tasks->failures_);
-            tasks->failures_.clear();
-            parent.together(ran != EK_OK ? ran : dealt);
+            do {
+                ek_status ran = ek_process(tasks->handle_, nullptr);
+                parent.failures_.swap(tasks->failures_);
+                tasks->failures_.clear();
+                parent.together(ran != EK_OK ? ran : dealt);
+                after_part();
+            } while (tasks->goes_on());
         }
 
         void end_together() override

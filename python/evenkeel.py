@@ -29,19 +29,22 @@ import functools
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
+import time
 import traceback
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Task", "Tasks", "library_path"]
+__all__ = ["Error", "Stopped", "Task", "Tasks", "library_path"]
 
 _SONAME = "libevenkeel.so.0.1"
 _SERIALIZED = 2             # MPI_THREAD_SERIALIZED of Open MPI and MPICH
 _PIECE_BYTES = 1 << 30      # of one reduction, whose count is an int
 _OPTIONS_BYTES = 1024       # room for ek_options, as evenkeel_bind.h says
-_REPORT_WORDS = 9           # of ek_process_report
+_REPORT_WORDS = 10          # of ek_process_report; the last one: stopped
+_SECONDS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, None: 1}
 _LEFT = (b"this rank left its loop by an exception, or by break without "
          b"tasks.stop()")
 _ONE_WORKER = ("a rank of Python has one worker, because one thread at a time "
@@ -71,6 +74,16 @@ class Error(RuntimeError):
     def __init__(self, text: str, status: int = 0):
         super().__init__(text)
         self.status = status        # as EK_ERR_...; 0: this module refused
+
+
+class Stopped(Exception):
+    """A signal, the time limit or stop_at() has ended a loop early, on all
+    ranks.  The next loop of that name runs the rest.
+
+    results  Of map(): what was computed so far, by index.
+    """
+
+    results: dict[int, Any] = {}
 
 
 class _RemoteTraceback(Exception):
@@ -201,13 +214,14 @@ class _Results(ctypes.Structure):
                 ("start", ctypes.POINTER(ctypes.c_int64)),
                 ("bytes", ctypes.c_void_p)]
 
-    def loads(self) -> list[Any]:
-        """What was pickled, in the order of indices."""
+    def loads(self) -> dict[int, Any]:
+        """What was pickled, by index."""
         if self.count == 0:
-            return []
+            return {}
         start = self.start[:self.count + 1]
         whole = memoryview((ctypes.c_char * start[-1]).from_address(self.bytes))
-        return [pickle.loads(whole[a:b]) for a, b in zip(start, start[1:])]
+        return {index: pickle.loads(whole[a:b]) for index, a, b
+                in zip(self.index[:self.count], start, start[1:])}
 
 
 class _Comm:
@@ -330,9 +344,10 @@ class _Loop:
     """A collection with one function, and its iterations."""
 
     def __init__(self, owner: Tasks, name: str, options: dict[str, Any]):
-        self.owner = owner
+        self.owner, self.name = owner, name
         self.calls = _library()
         self.blocks: dict[int, Any] = {}    # arrays by their index
+        self.found: dict[int, Any] = {}     # by a map that was stopped
         self.block_function: Any = None
         self.task = Task()
         # Indices of a range that ran here; None: the loop had none.
@@ -343,6 +358,9 @@ class _Loop:
         self.tasks = owner._comm.create({"name": name, "workers": 1,
                                          "check": False, **options})
         self.function = self.register(name)
+        # Nobody could load them: the program has the items of its loops.
+        _check(self.calls.ek_set_option(self.tasks, b"checkpoint", b"0"))
+        self.stop_at(owner._ends_at)
         workers = self.calls.ek_job_workers(self.tasks)
         if workers != owner.size:
             self.destroy()
@@ -354,6 +372,10 @@ class _Loop:
         _check(self.calls.ek_register(self.tasks, name.encode(), None, None,
                                       ctypes.byref(function)))
         return function
+
+    def stop_at(self, moment: Optional[float]) -> None:
+        seconds = -1 if moment is None else max(0, moment - time.monotonic())
+        _check(self.calls.ek_stop_at(self.tasks, ctypes.c_double(seconds)))
 
     def destroy(self) -> None:
         self.calls.ek_destroy(ctypes.byref(self.tasks))
@@ -379,6 +401,15 @@ class _Loop:
                 raise
             # Nobody hears exceptions of a generator that is closed.
             self.owner._failure = failure
+        if report[-1]:
+            self.owner._failed_together = True
+            self.owner._time_is_up()
+            self.owner._failure = Stopped(
+                f"the loop '{self.name}' was stopped on request; the next loop "
+                "of this name runs the rest")
+            if not kind:
+                failure, self.owner._failure = self.owner._failure, None
+                raise failure
 
     def worker(self) -> ctypes.c_void_p:
         """The worker of the running task."""
@@ -446,8 +477,10 @@ class Tasks:
         self._options = options
         self._loops: dict[str, _Loop] = {}
         self._loop: Optional[_Loop] = None      # the last one
-        self._failure: Optional[Error] = None   # of a loop that was left
+        # Of a loop that was left.
+        self._failure: Union[Error, Stopped, None] = None
         self._failed_together = False
+        self._ends_at = self._time_limit()
         _open.append(self)
 
     def __enter__(self) -> Tasks:
@@ -461,6 +494,14 @@ class Tasks:
             _left_behind.append(self)
         if kind is None:
             self._ready()
+
+    def _time_limit(self) -> Optional[float]:
+        """When the time limit ends loops, which may be made later."""
+        text = str(self._options.get("time_limit", 0))
+        if self._options.get("ignore_environment") is not True:
+            text = os.environ.get("EVENKEEL_TIME_LIMIT", text)
+        read = re.fullmatch(r"0*([1-9]\d*)(ms|s|min|h)?", text)
+        return read and time.monotonic() + int(read[1]) * _SECONDS[read[2]]
 
     def close(self) -> None:
         """Destroy what was made, as the end of `with` does.  Collective."""
@@ -476,7 +517,8 @@ class Tasks:
         failure, self._failure = self._failure, None
         if failure:
             self._failed_together = False   # other ranks may have gone on
-            raise Error(f"the loop before this call: {failure}", failure.status)
+            raise failure if isinstance(failure, Stopped) else Error(
+                f"the loop before this call: {failure}", failure.status)
         if self._loop and self._loop.task.worker:
             raise Error("a task is running: other ranks would not make this "
                         "collective call; make it after the loop")
@@ -509,7 +551,10 @@ class Tasks:
         All ranks pass the same items.  Results are pickled.  With a root the
         other ranks get None.  If f raises an exception, no further item starts,
         and all ranks raise the exception of the lowest item.  A later map of
-        the same name starts where its items ran before.  Collective."""
+        the same name starts where its items ran before.  Collective.
+
+        Stopped has the results so far; the next map of this name needs the
+        same items, runs the rest, and returns all results."""
         if root is not None and not (isinstance(root, int) and
                                      0 <= root < self.size):
             raise ValueError(f"map: root {root!r}; allowed: 0 ... "
@@ -517,7 +562,7 @@ class Tasks:
                              "the items: map(lambda xy: f(*xy), zip(xs, ys))")
         items = list(items)
         failures: list[tuple[int, bytes]] = []
-        loop = self._loop_of(name)
+        loop, stopped = self._loop_of(name), None
         try:
             for i in loop.indices(len(items)):
                 try:
@@ -527,9 +572,12 @@ class Tasks:
                 except BaseException as error:
                     failures.append((i, _portable(error)))
                     self.fail(f"{type(error).__name__}: {error}")
+        except Stopped as error:
+            stopped = error
         except BaseException as error:
             if not self._failed_together:
                 raise
+            loop.found = {}
             if not isinstance(error, Error):    # Ctrl-C between items
                 failures.append((-1, _portable(error)))
                 self._failure = None
@@ -542,7 +590,13 @@ class Tasks:
         _check(loop.calls.ek_gather(loop.tasks, loop.function,
                                     -1 if root is None else root,
                                     ctypes.byref(results)))
-        return results.loads() if root in (None, self.rank) else None
+        loop.found.update(results.loads())
+        if stopped:
+            stopped.results = dict(loop.found)
+            raise stopped
+        found, loop.found = loop.found, {}
+        return [found[i] for i in sorted(found)] \
+            if root in (None, self.rank) else None
 
     def allreduce(self, array: Any, ran: Optional[list[int]] = None) -> Any:
         """Set array[i] on all ranks to its value where i ran; return the array.
@@ -659,6 +713,22 @@ class Tasks:
         """End the loop early: no further task starts on any rank."""
         self._of_task("ek_stop")
         self._loop.is_stopped = True
+
+    def stop_at(self, seconds: float) -> None:
+        """Stop the loop that runs so long from now, or begins after that: it
+        raises Stopped.  EVENKEEL_TIME_LIMIT does the same.  Collective."""
+        self._ready()
+        self._end_at(time.monotonic() + seconds)
+
+    def _end_at(self, moment: Optional[float]) -> None:
+        self._ends_at = moment
+        for loop in self._loops.values():
+            loop.stop_at(moment)
+
+    def _time_is_up(self) -> None:
+        """It was, if the loop has not ended by a signal: it stops one loop."""
+        if self._ends_at and time.monotonic() > self._ends_at - 0.1:
+            self._end_at(None)
 
     @property
     def report(self) -> dict[str, float]:

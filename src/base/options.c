@@ -315,7 +315,7 @@ static const struct eki_option table[] = {
      HELP("0: none, FILE.ekr: a record, by which each task runs on the worker, "
           "and in the order, that ran it then; % stands for the collection's "
           "name")},
-    {TEXT_ONLY(checkpoint), AGREED,
+    {TEXT_ONLY(checkpoint), SETTABLE,
      TEXT(checkpoint, is_checkpoint, EKI_CHECKPOINT_ALLOWED),
      HELP("0: none, DIR@every:10: a save in that folder at the end of every "
           "10th restore, or once 10min have passed, with on_stop=continue in "

@@ -10,7 +10,7 @@
 bool eki_checkpoint_may_pause(const ek_collection *tasks)
 {
     return tasks->parts.saves.every.ns > 0 && !tasks->is_pulled &&
-           !tasks->loop.fn && !tasks->parts.replaying &&
+           !tasks->parts.replaying &&
            tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE;
 }
 
@@ -40,11 +40,28 @@ void eki_checkpoint_watch(ek_collection *tasks)
     tell_of_pulling(tasks, saves);
 }
 
+/* There are none any more; rank 0 says so, whatever the environment says. */
+static void close_checkpoints(ek_collection *tasks)
+{
+    struct eki_saves *saves = &tasks->parts.saves;
+    if (!saves->folder)
+        return;
+    eki_free(saves->folder);
+    saves->folder = NULL;
+    eki_lookout_save_at(&tasks->lookout, 0);
+    if (tasks->fabric->rank == 0 && saves->every.folder == 0)
+        eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
+                "'%s' writes no checkpoints: the program has set option "
+                "checkpoint to 0",
+                tasks->settings.name);
+}
+
 ek_status eki_checkpoint_open(ek_collection *tasks)
 {
     struct eki_saves *saves = &tasks->parts.saves;
     char folder[EKI_OPTION_BYTES];
     eki_checkpoint_read(tasks->settings.checkpoint, &saves->every);
+    close_checkpoints(tasks);
     if (saves->every.folder == 0)
         return EK_OK;
     snprintf(folder, sizeof folder, "%.*s", (int)saves->every.folder,

@@ -50,10 +50,10 @@ static ek_status make_loop(MPI_Comm comm, ek_for_fn *fn, int count,
     EKI_TRY(ek_create(comm, &options, made));
     (*made)->loop = (struct eki_loop){comm, fn, NULL, loops};
     loops = *made;
-    eki_checkpoint_watch(*made);
     eki_fabric_mpi_at_free((*made)->fabric, end_with_comm);
     eki_lookouts_at_end(end_with_mpi);
-    return EK_OK;
+    /* Nobody could load them. */
+    return ek_set_option(*made, "checkpoint", "0");
 }
 
 /* *FOUND is NULL where all ranks have failed. */
@@ -81,10 +81,16 @@ static ek_status run_for(ek_collection *tasks, int64_t n, void *context,
     if (status == EK_OK)
         status = eki_collection_set_range(tasks, caller.name, 0, n);
     tasks->loop.context = context;
-    do
-        status = eki_collection_process(tasks, NULL, caller, status);
+    status = eki_collection_process(tasks, NULL, caller, status);
     /* Who asked for a stop would not hear what is left of the loop. */
-    while (status == EK_OK && tasks->restores.is_asked);
+    while (status == EK_OK && tasks->restores.is_asked) {
+        if (tasks->fabric->rank == 0)
+            eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
+                    "'%s' goes on after a stop on request: ek_for has no "
+                    "report that tells of it",
+                    tasks->settings.name);
+        status = eki_collection_process(tasks, NULL, caller, status);
+    }
     return status;
 }
 

@@ -323,8 +323,6 @@ static void note_restored(ek_collection *tasks, ek_restore_policy policy,
 static bool is_checkpoint_due(const ek_collection *tasks)
 {
     const struct eki_saves *saves = &tasks->parts.saves;
-    if (tasks->loop.fn)
-        return false;
     /* After a stop that somebody asked for the job may end. */
     if (tasks->restores.is_asked && tasks->iteration != saves->last_iteration)
         return true;

@@ -79,6 +79,8 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
     if (strcmp(option, "dvs") == 0 || strcmp(option, "lifeline") == 0)
         eki_collection_tell_lists(&tasks->settings.options,
                                   &tasks->engine->setup);
+    if (strcmp(option, "checkpoint") == 0)
+        return eki_checkpoint_open(tasks);
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);
     return EK_OK;

@@ -173,15 +173,51 @@ static void a_process_that_restores_saves_too(void)
     CHECK_EQ_INT(count_files(0, "manifest"), 2);
     TOGETHER;
     ek_destroy(&tasks);
-    /* The collection of ek_for has no folder of its own. */
+}
+
+static void count_told(ek_level level, const char *line, void *context)
+{
+    (void)level;
+    *(int *)context += strstr(line, "'loop1' writes no checkpoints") != NULL;
+}
+
+/* Nobody could load them: rank 0 says so. */
+static void loops_have_none(void)
+{
     char text[2 * PATH];
+    int told = 0;
     snprintf(text, sizeof text, "%s/for@every:1", folder);
     setenv("EVENKEEL_CHECKPOINT", text, 1);
     snprintf(path, PATH, "%s/for", folder);
+    ek_set_sink(count_told, &told, EK_LEVEL_INFO);
     for (int i = 0; i < 3; i++)
         JOB_OK(ek_for(MPI_COMM_WORLD, INDICES, run_index, NULL));
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     unsetenv("EVENKEEL_CHECKPOINT");
+    CHECK_EQ_INT(told, job_rank == 0);
     CHECK_EQ_INT(count_files(0, ""), 0);
+}
+
+/* The program may begin and end them. */
+static void they_are_set_later(void)
+{
+    char text[2 * PATH];
+    ek_collection *tasks = make_tasks("before", "10ms");
+    snprintf(path, PATH, "%s/later", folder);
+    JOB_OK(ek_set_option(tasks, "on_stop", "continue"));
+    JOB_OK(ek_set_option(tasks, "checkpoint", "0"));
+    job_nap(20000);
+    run_and_restore(tasks);
+    snprintf(text, sizeof text, "%s@every:1", path);
+    JOB_OK(ek_set_option(tasks, "checkpoint", text));
+    for (int i = 0; i < 2; i++)
+        run_and_restore(tasks);
+    TOGETHER;
+    CHECK_EQ_INT(count_files(0, "manifest"), 2);
+    snprintf(path, PATH, "%s/before", folder);
+    CHECK_EQ_INT(count_files(0, ""), 0);
+    TOGETHER;
+    ek_destroy(&tasks);
 }
 
 static void the_program_adds_its_files(void)
@@ -352,6 +388,8 @@ int main(int argc, char **argv)
     JOB_RUN(every_second_iteration_is_saved);
     JOB_RUN(time_counts_by_the_clock_of_rank_0);
     JOB_RUN(a_process_that_restores_saves_too);
+    JOB_RUN(loops_have_none);
+    JOB_RUN(they_are_set_later);
     JOB_RUN(the_program_adds_its_files);
     JOB_RUN(ranks_that_differ_in_the_callback_are_told);
     JOB_RUN(a_folder_is_for_one_collection);

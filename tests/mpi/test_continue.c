@@ -388,17 +388,27 @@ static int run_loop(ek_worker *worker, int64_t i, void *context)
     return 0;
 }
 
-/* It has no report to say that it was stopped. */
+static void count_told(ek_level level, const char *line, void *context)
+{
+    (void)level;
+    *(int *)context += strstr(line, "goes on after a stop") != NULL;
+}
+
+/* It has no report to say that it was stopped: rank 0 says so. */
 static void a_loop_runs_to_its_end(void)
 {
     MPI_Comm comm;
+    int told = 0;
     CHECK_EQ_INT(setenv("EVENKEEL_SIGNAL", "USR1", 1), 0);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    ek_set_sink(count_told, &told, EK_LEVEL_INFO);
     for (int k = 0; k < 2; k++) {
         atomic_store(&ran, 0);
         JOB_OK(ek_for(comm, LONG * job_size, run_loop, NULL));
         CHECK_EQ_INT(job_sum(atomic_load(&ran)), LONG * job_size);
     }
+    CHECK(job_rank == 0 ? told > 0 : told == 0);
+    ek_set_sink(NULL, NULL, EK_LEVEL_INFO);
     MPI_Comm_free(&comm);
     CHECK_EQ_INT(unsetenv("EVENKEEL_SIGNAL"), 0);
 }

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 static int rank, size, failed;
@@ -535,6 +537,45 @@ static void owners_fail_by_exceptions()
         EXPECT(std::system(("rm -r " + folder).c_str()) == 0);
 }
 
+// Somebody who asks for a stop, or for checkpoints, means no loop.
+static void loops_go_on_after_a_stop()
+{
+    const std::string folder = make_folder();
+    setenv("EVENKEEL_TIME_LIMIT", "20ms", 1);
+    setenv("EVENKEEL_CHECKPOINT", (folder + "/loops@every:1").c_str(), 1);
+    setenv("EVENKEEL_ON_STOP", "continue", 1);
+    {
+        evenkeel::collection tasks(MPI_COMM_WORLD);
+        const std::int64_t n = 30 * tasks.job_workers();
+        auto naps = [](std::int64_t i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            return i + 1;
+        };
+        for (int k = 0; k < 2; k++) {
+            auto found = tasks.map(n, naps);
+            std::int64_t good = 0;
+            for (std::int64_t i = 0; i < n; i++)
+                good += found[static_cast<std::size_t>(i)] == i + 1;
+            EXPECT(good == n);
+        }
+        std::atomic<std::int64_t> ran{0}, last{0};
+        auto stops = [&](evenkeel::worker worker, std::int64_t i) {
+            if (i == last)
+                worker.stop();
+            ran++;
+        };
+        tasks.for_each(n, stops); // what it leaves is over
+        ran = 0;
+        last = -1;
+        tasks.for_each(n, stops);
+        EXPECT(sum_of(ran) == n);
+    }
+    for (const char *name : {"TIME_LIMIT", "CHECKPOINT", "ON_STOP"})
+        unsetenv((std::string("EVENKEEL_") + name).c_str());
+    if (rank == 0) // it is empty
+        EXPECT(std::system(("rmdir " + folder).c_str()) == 0);
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -559,6 +600,7 @@ int main(int argc, char **argv)
     data_travels();
     saves_are_loaded();
     owners_fail_by_exceptions();
+    loops_go_on_after_a_stop();
     bool is_bad = sum_of(failed) > 0;
     MPI_Finalize();
     return is_bad;

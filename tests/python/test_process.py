@@ -109,6 +109,20 @@ def test_alone():
             sys.exit(text)
 
 
+def test_resume():
+    """A job that dies is gone on with by another, on fewer ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks, end in (("3", ["dies"]), ("2", [])):
+            text = run(mpirun, "--timeout", "50", "-n", ranks, sys.executable,
+                       f"{source}/tests/python/test_stopped.py", ranks, "sweep",
+                       f"{folder}/out", *end, status=len(end),
+                       PYTHONPATH=home, EVENKEEL_LIBRARY=library)
+        before, ran = map(int, re.search(r"(\d+) before, (\d+) now",
+                                         text).groups())
+        if before == 0 or before + ran != 80:
+            sys.exit(text)
+
+
 for test in (test_figures, test_task, test_version, test_without_mpirun,
-             test_library, test_alone):
+             test_library, test_alone, test_resume):
     test()

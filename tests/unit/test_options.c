@@ -378,7 +378,7 @@ static void set_refuses_the_rest(void)
                           "stall_ms, report, order, poll_period_us, "
                           "balance_group, balance_ppm, hpdc12, status, dvs, "
                           "steal_batch, load_threshold, lifeline, "
-                          "termination, saves, on_stall, on_stop";
+                          "termination, saves, checkpoint, on_stall, on_stop";
     CHECK_EQ_INT(eki_settings_set(&settings, "workers", "2"), EK_ERR_ARG);
     CHECK_EQ_TEXT(ek_error_message(), message);
     CHECK_EQ_INT(eki_settings_set(&settings, "stael", "2"), EK_ERR_ARG);
@@ -535,7 +535,7 @@ static void table_knows_every_field_and_its_traits(void)
         {"termination", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"sws", EKI_AGREES | EKI_HAS_VARIABLE},
         {"saves", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
-        {"checkpoint", EKI_AGREES | EKI_HAS_VARIABLE},
+        {"checkpoint", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"on_stop", EKI_AGREES | EKI_HAS_VARIABLE | EKI_SETTABLE},
         {"signal", EKI_AGREES | EKI_HAS_VARIABLE},
         {"time_limit", EKI_AGREES | EKI_HAS_VARIABLE},
