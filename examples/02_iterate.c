@@ -84,7 +84,7 @@ static int draw_row(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
-/* Part of a save: the frame, and its points so far. */
+/* Part of a save: the points of the frame so far. */
 static int write_points(const char *path, void *context)
 {
     struct picture *picture = context;
@@ -98,7 +98,7 @@ static int write_points(const char *path, void *context)
     FILE *file = rank == 0 ? fopen(path, "w") : NULL;
     if (!file)
         return rank == 0;
-    fprintf(file, "%lld %lld\n", (long long)picture->frame, (long long)all);
+    fprintf(file, "%lld\n", (long long)all);
     return fclose(file) != 0;
 }
 
@@ -106,21 +106,20 @@ static int write_points(const char *path, void *context)
 static void begin(ek_collection *tasks, ek_function draw, const char *saves,
                   struct picture *picture)
 {
-    long long numbers[2] = {0, 0};
+    long long points = 0; /* of rank 0; the others have none */
     int rank;
     check(saves ? ek_load(tasks, saves) : ek_set_range(tasks, draw, ROWS));
-    const char *path = ek_loaded(tasks, NULL);
+    const char *path = ek_loaded(tasks, &picture->frame);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     FILE *file = path && rank == 0 ? fopen(path, "r") : NULL;
-    if (file && fscanf(file, "%lld %lld", &numbers[0], &numbers[1]) != 2)
+    if (file && fscanf(file, "%lld", &points) != 1)
         MPI_Abort(MPI_COMM_WORLD, 1);
     if (file)
         fclose(file);
-    MPI_Bcast(numbers, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-    picture->frame = numbers[0];
-    picture->points[0] = numbers[1]; /* of rank 0; the others have none */
+    picture->points[0] = points;
     if (rank == 0 && path)
-        printf("resumed from %s with frame %lld\n", saves, numbers[0]);
+        printf("resumed from %s with frame %lld\n", saves,
+               (long long)picture->frame);
 }
 
 int main(int argc, char **argv)

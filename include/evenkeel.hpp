@@ -276,8 +276,8 @@ class collection;
 class task;
 template <class T> class per_worker;
 
-/** What load() has found: how names of the program's files begin, and the
- * number of the next iteration. */
+/** What load() has found: how names of the program's files begin, and how many
+ * iterations were over. */
 struct loaded_save {
     std::string prefix;
     std::int64_t iteration;

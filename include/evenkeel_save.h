@@ -135,7 +135,8 @@ EK_API ek_status ek_load(ek_collection *tasks, const char *folder);
 
 /**
  * Say how names of the program's files begin in the save that was loaded.
- * @param[out] iteration  Number of the next iteration; or NULL.
+ * @param[out] iteration  Iterations that are over, however many parts they had;
+ *                        or NULL.
  * @return As the callback of ek_set_save() got it, but in the folder of
  *         ek_load(); until ek_destroy().  NULL: nothing was loaded, and
  *         @p iteration is as it was.

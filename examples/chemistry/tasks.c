@@ -100,7 +100,7 @@ bool tasks_resume(struct hour *hour, struct job *job, int *first,
     if (job_resume(job, write_field, hour) != EK_OK)
         return message_leave(message);
     const char *path = ek_loaded(job->tasks, NULL);
-    *first = job->done;
+    *first = job->first;
     if (!path)
         return true;
     for (int i = 0; i < field->size.columns; i++)

@@ -71,50 +71,27 @@ int job_workers(const struct job *job)
     return ek_job_workers(job->tasks);
 }
 
-/* Part of a save.  The library counts an iteration twice that was stopped, so
- * the program has a number of its own. */
+/* Part of a save. */
 static int write_save(const char *path, void *context)
 {
-    struct job *job = context;
-    struct job_saves *saves = &job->saves;
-    char name[JOB_PATH_MAX];
-    int code = saves->write ? saves->write(path, saves->context) : 0;
+    struct job_saves *saves = context;
     snprintf(saves->last, sizeof saves->last, "%s", path);
-    snprintf(name, sizeof name, "%s.done", path);
-    FILE *file = is_first_rank() ? fopen(name, "w") : NULL;
-    if (!file)
-        return code != 0 || is_first_rank();
-    fprintf(file, "%d\n", job->done);
-    return fclose(file) != 0 || code != 0;
-}
-
-static void read_done(struct job *job)
-{
-    int64_t iteration;
-    const char *path = ek_loaded(job->tasks, &iteration);
-    char name[JOB_PATH_MAX];
-    job->done = (int)iteration;
-    if (is_first_rank()) {
-        snprintf(name, sizeof name, "%s.done", path);
-        FILE *file = fopen(name, "r");
-        if (file && fscanf(file, "%d", &job->done) == 1)
-            printf("resumed from %s with iteration %d\n", path, job->done);
-        if (file)
-            fclose(file);
-    }
-    MPI_Bcast(&job->done, 1, MPI_INT, 0, job->setup.comm);
+    return saves->write ? saves->write(path, saves->context) : 0;
 }
 
 ek_status job_resume(struct job *job, ek_save_fn *write, void *context)
 {
     const char *folder = job->setup.resume;
+    int64_t iteration = 0;
     job->saves = (struct job_saves){.write = write, .context = context};
-    ek_status status = ek_set_save(job->tasks, write_save, job);
+    ek_status status = ek_set_save(job->tasks, write_save, &job->saves);
     if (status == EK_OK && folder)
         status = ek_load(job->tasks, folder);
-    job->has_loaded = ek_loaded(job->tasks, NULL) != NULL;
-    if (job->has_loaded)
-        read_done(job);
+    const char *path = ek_loaded(job->tasks, &iteration);
+    job->has_loaded = path != NULL;
+    job->first = (int)iteration;
+    if (path && is_first_rank())
+        printf("resumed from %s with iteration %d\n", path, job->first);
     return status;
 }
 
@@ -158,7 +135,6 @@ ek_status job_process(struct job *job, struct figures *figures)
         if (status == EK_OK && !job->is_stopped)
             status = figures_process(job->tasks, figures);
     }
-    job->done += status == EK_OK && !job->is_stopped;
     return status;
 }
 

@@ -47,7 +47,7 @@ struct job {
     bool has_run;    /* there is an iteration to restore from */
     bool has_loaded; /* its tasks come from a save */
     bool is_stopped; /* on request, and saved */
-    int done;        /* iterations that are over, those before a save, too */
+    int first;       /* number of the iteration with which it begins */
     struct job_saves saves;
 };
 

@@ -114,7 +114,7 @@ static bool resume(struct scf *scf, int *done, struct message *message)
     int is_good = !path || !scf->is_first || fock_is_spread(scf->fock) ||
                   density_read(scf, path);
     MPI_Bcast(&is_good, 1, MPI_INT, 0, scf->comm);
-    *done = job->done;
+    *done = job->first;
     return is_good ||
            message_set(message, "%s: no density of this problem", path);
 }

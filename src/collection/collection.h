@@ -63,6 +63,7 @@ struct eki_restores {
     struct eki_course course; /* of auto */
     double seconds;           /* of those since the last iteration */
     int64_t discarded;        /* tasks, when an iteration has paused */
+    int64_t parts;            /* that the number of the iteration counts */
     bool is_retained;         /* tasks lie where they ran last */
     bool leaves_data;         /* data does not follow in this one */
     bool continues;    /* the next restore goes on with what was cancelled */
@@ -134,8 +135,8 @@ struct eki_saves {
     void *context;
     char *loaded; /* how names of its files begin, of the save that was loaded;
                      owned; NULL: none was */
-    int64_t loaded_iteration;
-    char *folder; /* of checkpoints; owned; NULL: there are none */
+    int64_t loaded_iteration; /* without parts */
+    char *folder;             /* of checkpoints; owned; NULL: there are none */
     struct eki_checkpoint_option every;
     int64_t last_iteration; /* before which one was written ... */
     uint64_t last_ns;       /* ... and when */

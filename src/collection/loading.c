@@ -383,7 +383,9 @@ static ek_status load_tasks(struct load *load)
     tasks->iteration = load->manifest.head.iteration;
     /* Here, too, where none of the tasks is done. */
     tasks->engine->has_parts |= load->manifest.head.goes_on;
-    tasks->parts.saves.loaded_iteration = tasks->iteration;
+    tasks->restores.parts = load->manifest.head.parts;
+    tasks->parts.saves.loaded_iteration =
+        tasks->iteration - tasks->restores.parts;
     tasks->parts.saves.last_iteration = tasks->iteration;
     return EK_OK;
 }

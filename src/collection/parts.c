@@ -103,6 +103,7 @@ void eki_part_end(ek_collection *tasks, struct eki_error *error)
         restores->stopped & (EKI_RECORD_BY_SIGNAL | EKI_RECORD_BY_TIME);
     restores->continues = restores->stopped & EKI_RECORD_CONTINUED;
     restores->ends_parts = !restores->continues;
+    restores->parts += restores->continues && !tasks->parts.saves.is_paused;
     tasks->engine->has_parts |= restores->continues;
     if (restores->continues)
         /* A rank without tasks restores, too.  relaxed: no task runs. */

@@ -145,7 +145,8 @@ static ek_status begin_save(struct eki_saving *saving, ek_status status,
                                .is_retained = tasks->restores.is_retained,
                                .chosen = tasks->restores.chosen,
                                .goes_on = eki_collection_goes_on(tasks),
-                               .key_base = tasks->engine->key_base};
+                               .key_base = tasks->engine->key_base,
+                               .parts = tasks->restores.parts};
     return EK_OK;
 }
 

@@ -21,7 +21,8 @@ enum {
     EKI_SAVE_CHOSEN = 50,
     EKI_SAVE_GOES_ON = 51,
     EKI_SAVE_KEY_BASE = 52,
-    EKI_SAVE_HEADER = 56,
+    EKI_SAVE_PARTS = 56,
+    EKI_SAVE_HEADER = 64,
 
     /* Bodies: of the indices of a function, ... */
     EKI_SAVE_INDICES = 4,

@@ -38,7 +38,9 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
                                  " workers, %" PRIu64
                                  " of them here, after %" PRIu64,
                                  ranks, workers, here, base);
-    if (eki_get(header + EKI_SAVE_ITERATION, 8) > INT64_MAX ||
+    uint64_t iteration = eki_get(header + EKI_SAVE_ITERATION, 8);
+    uint64_t parts = eki_get(header + EKI_SAVE_PARTS, 8);
+    if (iteration > INT64_MAX || parts > iteration ||
         header[EKI_SAVE_LAST] > EK_RESTORE_AUTO ||
         header[EKI_SAVE_CHOSEN] > EK_RESTORE_AUTO)
         return eki_sealed_refuse(in, EKI_SAVE_ITERATION,
@@ -48,7 +50,7 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
                                  "the file of another rank, or no manifest");
     *head = (struct eki_save_head){
         .save = eki_get(header + EKI_SAVE_ID, 8),
-        .iteration = (int64_t)eki_get(header + EKI_SAVE_ITERATION, 8),
+        .iteration = (int64_t)iteration,
         .part = part,
         .ranks = (int)ranks,
         .workers = (int)workers,
@@ -57,7 +59,8 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
         .is_retained = header[EKI_SAVE_RETAINED] == 1,
         .chosen = (ek_restore_policy)header[EKI_SAVE_CHOSEN],
         .goes_on = header[EKI_SAVE_GOES_ON] == 1,
-        .key_base = (int)base};
+        .key_base = (int)base,
+        .parts = (int64_t)parts};
     in->at = (int64_t)sizeof header + EKI_BLOCK_CRC;
     return EK_OK;
 }

@@ -36,6 +36,7 @@ struct eki_save_head {
     ek_restore_policy chosen; /* what that was: of auto another one */
     bool goes_on;             /* some tasks of the iteration have run */
     int key_base;             /* of the job (key.h) */
+    int64_t parts;            /* stopped ones that ITERATION counts */
 };
 
 /* Tasks in a file, of a manifest those in all others. */

@@ -25,6 +25,7 @@ ek_status eki_save_create(struct eki_save_out *out, const char *name,
     header[EKI_SAVE_CHOSEN] = (unsigned char)head->chosen;
     header[EKI_SAVE_GOES_ON] = head->goes_on;
     eki_put(header + EKI_SAVE_KEY_BASE, (uint64_t)head->key_base, 4);
+    eki_put(header + EKI_SAVE_PARTS, (uint64_t)head->parts, 8);
     EKI_TRY(eki_sealed_create(&out->out, name));
     return eki_sealed_header(&out->out, header, sizeof header);
 }

@@ -164,6 +164,13 @@ static int run_spawner(ek_worker *worker, const void *payload, size_t bytes,
     return 0;
 }
 
+static int64_t iterations_over(const ek_collection *tasks)
+{
+    int64_t iteration = -1;
+    CHECK(ek_loaded(tasks, &iteration) != NULL);
+    return iteration;
+}
+
 /* One rank had them all. */
 static void what_waits_is_dealt_out(void)
 {
@@ -182,11 +189,19 @@ static void what_waits_is_dealt_out(void)
     CHECK_OK(ek_set_option(tasks, "steal", "none"));
     root_function = job_register(tasks, "spawner", run_spawner, &count);
     JOB_OK(ek_load(tasks, folder));
+    CHECK_EQ_INT(iterations_over(tasks), 0);
     atomic_store(&ran, 0);
     JOB_OK(ek_process(tasks, NULL));
     CHECK_EQ_INT(job_sum(atomic_load(&ran)), count);
     CHECK(abs(atomic_load(&ran) - count / job_size) <= count / job_size / 20);
     CHECK_EQ_INT(job_held(tasks), 1);
+    /* It was one iteration, though two calls. */
+    JOB_OK(ek_save(tasks, folder));
+    ek_destroy(&tasks);
+    tasks = create_over(MPI_COMM_WORLD, job_workers);
+    root_function = job_register(tasks, "spawner", run_spawner, &count);
+    JOB_OK(ek_load(tasks, folder));
+    CHECK_EQ_INT(iterations_over(tasks), 1);
     ek_destroy(&tasks);
     job_remove_folder(folder);
 }

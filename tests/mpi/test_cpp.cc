@@ -489,7 +489,7 @@ static void saves_are_loaded()
         });
         job.tasks.load(folder);
         auto loaded = job.tasks.loaded();
-        EXPECT(loaded && loaded->iteration == 2 &&
+        EXPECT(loaded && loaded->iteration == 1 &&
                loaded->prefix == folder + "/save-1.program");
         EXPECT(job.tasks.goes_on());
         job.tasks.process();
