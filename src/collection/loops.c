@@ -81,16 +81,10 @@ static ek_status run_for(ek_collection *tasks, int64_t n, void *context,
     if (status == EK_OK)
         status = eki_collection_set_range(tasks, caller.name, 0, n);
     tasks->loop.context = context;
-    status = eki_collection_process(tasks, NULL, caller, status);
-    /* Who asked for a stop would not hear what is left of the loop. */
-    while (status == EK_OK && tasks->restores.is_asked) {
-        if (tasks->fabric->rank == 0)
-            eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
-                    "'%s' goes on after a stop on request: ek_for has no "
-                    "report that tells of it",
-                    tasks->settings.name);
+    do
         status = eki_collection_process(tasks, NULL, caller, status);
-    }
+    /* Who asked for a stop would not hear what is left of the loop. */
+    while (status == EK_OK && tasks->restores.is_asked);
     return status;
 }
 

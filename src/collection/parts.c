@@ -84,6 +84,19 @@ static int find_stop(ek_collection *tasks, struct eki_error *error)
            (asked != 0 || continues_alone(tasks) ? EKI_RECORD_CONTINUED : 0);
 }
 
+/* Rank 0 tells of a stop on request, of which the program may know nothing. */
+static void tell_of_stop(const ek_collection *tasks)
+{
+    if (tasks->fabric->rank == 0 && tasks->restores.is_asked)
+        eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
+                "iteration %lld of '%s' was stopped by %s: the next one runs "
+                "the rest",
+                (long long)tasks->iteration, tasks->settings.name,
+                tasks->restores.stopped & EKI_RECORD_BY_SIGNAL
+                    ? "a signal"
+                    : "the time limit");
+}
+
 void eki_part_end(ek_collection *tasks, struct eki_error *error)
 {
     const struct eki_earlier *earlier = eki_part_earlier(tasks);
@@ -101,6 +114,7 @@ void eki_part_end(ek_collection *tasks, struct eki_error *error)
         restores->stopped = EKI_RECORD_CONTINUED;
     restores->is_asked =
         restores->stopped & (EKI_RECORD_BY_SIGNAL | EKI_RECORD_BY_TIME);
+    tell_of_stop(tasks);
     restores->continues = restores->stopped & EKI_RECORD_CONTINUED;
     restores->ends_parts = !restores->continues;
     restores->parts += restores->continues && !tasks->parts.saves.is_paused;

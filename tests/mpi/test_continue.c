@@ -406,7 +406,7 @@ static int run_loop(ek_worker *worker, int64_t i, void *context)
 static void count_told(ek_level level, const char *line, void *context)
 {
     (void)level;
-    *(int *)context += strstr(line, "goes on after a stop") != NULL;
+    *(int *)context += strstr(line, "was stopped by a signal") != NULL;
 }
 
 /* It has no report to say that it was stopped: rank 0 says so. */
