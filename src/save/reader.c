@@ -248,7 +248,8 @@ static ek_status begin_reading(struct eki_save_in *in, int part,
     if (in->head.save != manifest->head.save ||
         in->head.iteration != manifest->head.iteration ||
         in->head.ranks != manifest->head.ranks ||
-        in->head.workers != manifest->head.workers)
+        in->head.workers != manifest->head.workers ||
+        in->head.key_base != manifest->head.key_base)
         return eki_sealed_refuse(&in->in, EKI_SAVE_ID,
                                  "a file of another save: %016" PRIx64
                                  ", expected %016" PRIx64,

@@ -7,7 +7,6 @@
  *     test_save RANKS WORKERS
  */
 #define _GNU_SOURCE
-#include "collection/collection.h"
 #include "job.h"
 
 #include <dirent.h>
@@ -23,6 +22,7 @@
 
 /* Of the library. */
 void eki_memory_fail(int64_t n);
+uint32_t eki_crc32c(uint32_t crc, const void *bytes, size_t n);
 
 enum {
     TASKS = 200,         /* of each rank that saves */
@@ -420,19 +420,37 @@ static void ids_stay_from_job_to_job(void)
         go_on(number, 1 + number % job_size);
 }
 
+/* A file of the save comes after jobs of so many workers. */
+static void set_key_base(const char *name, uint32_t base)
+{
+    unsigned char head[100];
+    FILE *file = fopen(name, "r+b");
+    if (!CHECK(file && fread(head, sizeof head, 1, file) == 1))
+        return;
+    size_t bytes = head[12] - 4u;
+    memcpy(head + 52, &base, sizeof base);
+    uint32_t crc = eki_crc32c(0, head, bytes);
+    memcpy(head + bytes, &crc, sizeof crc);
+    rewind(file);
+    CHECK(fwrite(head, bytes + 4, 1, file) == 1 && fclose(file) == 0);
+}
+
 /* After jobs of very many workers tasks get ids of this job. */
 static void ids_without_room_are_new(void)
 {
     static struct list list;
-    snprintf(path, PATH, "%s/room", folder);
-    take_ranks(savers());
-    ek_collection *tasks = make_some_tasks(job_options());
-    if (tasks)
-        tasks->engine->key_base = EKI_HOMES_MOST - savers() * job_workers;
-    JOB_OK(save_some(tasks, path));
-    leave_ranks(&tasks);
+    char name[2 * PATH];
+    uint32_t base = (1u << 24) - (uint32_t)(savers() * job_workers);
+    save_to("room", job_options());
+    for (int i = 0; job_rank == 0 && i <= savers(); i++) {
+        snprintf(name, sizeof name,
+                 i < savers() ? "%s/save-1.rank-%d" : "%s/save-1.manifest",
+                 path, i);
+        set_key_base(name, base);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
     take_ranks(savers() + 1);
-    tasks = make_over_some(job_options(), true);
+    ek_collection *tasks = make_over_some(job_options(), true);
     JOB_OK(load_some(tasks, path));
     list_tasks(tasks, &list);
     check_indices(&list);
