@@ -56,7 +56,7 @@ bool eki_collection_begin_data(ek_worker *worker)
         worker->counts.data_wait_ns += now - since;
         if (worker->track)
             eki_track_state(worker->track, EKI_EVENT_DATA, -1, since, now,
-                            eki_worker_task_id(worker));
+                            eki_task_key(worker));
         eki_team_leave_out(worker->engine->stepper, worker->here, now - since);
     }
     /* What is asked for ahead goes out before the task runs. */

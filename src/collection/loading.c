@@ -12,6 +12,7 @@ struct load {
     int *functions; /* [manifest.functions] as they are registered here */
     bool is_same;   /* ranks and workers: each task goes where it was */
     int next_here;  /* else: who gets the next one */
+    char *prefix;   /* of the files of the program */
     bool is_anew;   /* keys are new ones */
     int64_t keys;   /* ... of which this rank has given so many */
     unsigned char *payload; /* of a task whose owner the program is asked for */
@@ -298,13 +299,12 @@ static void take_what_follows(const struct load *load)
 }
 
 /* Where the program finds its files. */
-static ek_status note_prefix(const struct eki_saving *saving)
+static ek_status note_prefix(struct load *load)
 {
-    char *prefix = eki_alloc(EKI_SAVE_NAME, 1);
-    if (!prefix)
+    load->prefix = eki_alloc(EKI_SAVE_NAME, 1);
+    if (!load->prefix)
         return eki_error(EK_ERR_NOMEM, "no memory for the name of a save");
-    eki_save_prefix(prefix, saving->folder, saving->number);
-    saving->tasks->parts.saves.loaded = prefix;
+    eki_save_prefix(load->prefix, load->saving.folder, load->saving.number);
     return EK_OK;
 }
 
@@ -356,7 +356,7 @@ static ek_status find_save(struct load *load, ek_status status)
     if (status == EK_OK)
         status = eki_saving_read_learned(name, &load->manifest, &load->learned);
     if (status == EK_OK)
-        status = note_prefix(saving);
+        status = note_prefix(load);
     return compare_ranks(load, status);
 }
 
@@ -384,6 +384,9 @@ static ek_status load_tasks(struct load *load)
     /* Here, too, where none of the tasks is done. */
     tasks->engine->has_parts |= load->manifest.head.goes_on;
     tasks->restores.parts = load->manifest.head.parts;
+    eki_free(tasks->parts.saves.loaded);
+    tasks->parts.saves.loaded = load->prefix;
+    load->prefix = NULL;
     tasks->parts.saves.loaded_iteration =
         tasks->iteration - tasks->restores.parts;
     tasks->parts.saves.last_iteration = tasks->iteration;
@@ -394,6 +397,7 @@ static ek_status call_load(ek_collection *tasks, const char *folder,
                            struct eki_caller caller)
 {
     struct load load = {.saving = {tasks, caller.name, folder, 0}};
+    int key_base = tasks->engine->key_base;
     ek_status status;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_LOAD, &status));
     if (status == EK_OK)
@@ -402,15 +406,13 @@ static ek_status call_load(ek_collection *tasks, const char *folder,
     bool is_found = status == EK_OK;
     if (is_found)
         status = load_tasks(&load);
-    if (is_found && status != EK_OK)
+    if (is_found && status != EK_OK) {
         eki_collection_forget(tasks);
-    if (status != EK_OK) {
-        tasks->engine->key_base = 0;
-        eki_free(tasks->parts.saves.loaded);
-        tasks->parts.saves.loaded = NULL;
+        tasks->engine->key_base = key_base;
     }
     eki_save_free_manifest(&load.manifest);
     eki_free(load.functions);
+    eki_free(load.prefix);
     eki_free(load.payload);
     eki_free(load.numbers);
     eki_lookout_leave(&tasks->lookout, eki_clock_ns());

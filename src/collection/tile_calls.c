@@ -106,7 +106,7 @@ static ek_status end_wait(const struct wait *wait, ek_status status)
     worker->counts.tile_wait_ns += eki_ns_since(wait->since, now);
     if (worker->track)
         eki_track_state(worker->track, EKI_EVENT_TILES, -1, wait->since, now,
-                        eki_worker_task_id(worker));
+                        eki_task_key(worker));
     return status;
 }
 

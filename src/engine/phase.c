@@ -69,8 +69,10 @@ static void count_seeds(struct ek_worker *worker)
     if (seeds == 0 && worker->local.next_id == worker->first_id)
         return;
     worker->created = eki_worker_created(worker) + seeds;
-    /* After a quarter of the numbers, some 10^11 tasks, they start anew. */
-    if (worker->local.next_id - first_spawned > EKI_NUMBERS / 4)
+    /* After half of their numbers, some 10^11 tasks, they start anew: the other
+     * half is for one iteration. */
+    if (worker->local.next_id - first_spawned >
+        (EKI_MOVED_NUMBERS - EKI_SPAWNED_NUMBERS) / 2)
         worker->local.next_id = first_spawned;
     worker->first_id = worker->local.next_id;
     eki_worker_store(worker);

@@ -6,7 +6,7 @@ void eki_worker_track_tasks(struct ek_worker *worker, int64_t n, uint64_t begin,
                             uint64_t end, uint64_t held)
 {
     eki_track_tasks(worker->track, eki_worker_function(worker),
-                    eki_worker_task_id(worker), n, begin, end - held);
+                    eki_task_key(worker), n, begin, end - held);
     if (EKI_UNLIKELY(held != 0))
         eki_track_state(worker->track, EKI_EVENT_STARVED, -1, 0, end, 0);
 }
@@ -69,6 +69,6 @@ void eki_worker_track_halt(struct ek_worker *worker, int64_t begun,
 {
     /* Tasks that run in their places are counted behind the last. */
     eki_track_cut(worker->track, eki_worker_function(worker),
-                  eki_worker_task_id(worker), begun > 0 ? begun : 0,
+                  eki_task_key(worker), begun > 0 ? begun : 0,
                   worker->batch.stamp, now);
 }

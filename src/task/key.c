@@ -24,10 +24,8 @@ static int key_part(uint64_t number)
 /* All bits of a moved number that its first home leaves. */
 static int place_bits(int base)
 {
-    int bits = MOVED_BITS - PART_BITS;
-    while (base > INT64_C(1) << (MOVED_BITS - PART_BITS - bits))
-        bits--;
-    return bits;
+    int bits = base > 1 ? 64 - __builtin_clzll((uint64_t)base - 1) : 0;
+    return MOVED_BITS - PART_BITS - bits;
 }
 
 uint64_t eki_key_later(int base, uint64_t id)

@@ -30,7 +30,8 @@ enum {
     NUMBERS = 8 * TASKS, /* of those, and then of those that are kept */
     INDICES = 1000,      /* one of ten remains */
     PATH = 256,
-    HELD_MOST = 4 * NUMBERS
+    HELD_MOST = 4 * NUMBERS,
+    IDS = NUMBERS + 2 * INDICES /* of tasks, and then of indices */
 };
 
 /* A task as a visitor sees it. */
@@ -51,7 +52,7 @@ static MPI_Comm some; /* the ranks that save, or load */
 static bool is_in;    /* this one is among them */
 static struct list saved;
 static double duration_of[NUMBERS]; /* of the tasks that were saved */
-static uint64_t id_of[NUMBERS];     /* likewise; 0: there is none */
+static uint64_t id_of[IDS];         /* likewise; 0: there is none */
 static _Atomic int ran[NUMBERS];
 static _Atomic int others; /* that have run with other ids */
 static ek_function work, indices;
@@ -109,6 +110,8 @@ static int index_task(ek_worker *worker, const void *payload, size_t bytes,
     memcpy(&index, payload, sizeof index);
     /* What is gone stays so. */
     CHECK(!is_loaded || index >= INDICES || index % 10 == 0);
+    others += is_loaded && id_of[NUMBERS + index] != 0 &&
+              ek_task_id(worker) != id_of[NUMBERS + index];
     if (index % 10 != 0)
         ek_discard(worker);
     return 0;
@@ -203,6 +206,12 @@ static ek_collection *make_some_tasks(ek_options options)
     return tasks;
 }
 
+/* Of its id, of a range that of its first one. */
+static int64_t place_of(const struct held *held)
+{
+    return held->is_index ? NUMBERS + held->number : held->number;
+}
+
 static void note_saved(ek_collection *tasks)
 {
     list_tasks(tasks, &saved);
@@ -210,12 +219,12 @@ static void note_saved(ek_collection *tasks)
     memset(id_of, 0, sizeof id_of);
     for (int i = 0; i < saved.n; i++) {
         const struct held *held = &saved.held[i];
-        if (held->is_index)
-            continue;
-        duration_of[held->number] = held->duration_s;
-        id_of[held->number] = held->id;
+        for (int64_t k = 0; k < held->count; k++)
+            id_of[place_of(held) + k] = held->id + (uint64_t)k;
+        if (!held->is_index)
+            duration_of[held->number] = held->duration_s;
     }
-    MPI_Allreduce(MPI_IN_PLACE, id_of, NUMBERS, MPI_UINT64_T, MPI_SUM,
+    MPI_Allreduce(MPI_IN_PLACE, id_of, IDS, MPI_UINT64_T, MPI_SUM,
                   MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, duration_of, NUMBERS, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -236,11 +245,12 @@ static void check_tasks(const struct list *list)
     int times[NUMBERS] = {0};
     for (int i = 0; i < list->n; i++) {
         const struct held *held = &list->held[i];
+        for (int64_t k = 0; k < held->count; k++)
+            CHECK(held->id + (uint64_t)k == id_of[place_of(held) + k]);
         if (held->is_index)
             continue;
         times[held->number]++;
         CHECK_NEAR(held->duration_s, duration_of[held->number], 0);
-        CHECK(held->id == id_of[held->number]);
     }
     MPI_Allreduce(MPI_IN_PLACE, times, NUMBERS, MPI_INT, MPI_SUM,
                   MPI_COMM_WORLD);
@@ -337,6 +347,15 @@ static ek_status load_some(ek_collection *tasks, const char *where)
     return is_in ? ek_load(tasks, where) : EK_OK;
 }
 
+/* This must fail on all ranks that are in it, and say PART. */
+#define FAILS(call, status, part)                      \
+    do {                                               \
+        JOB_STATUS(is_in ? (call) : (status), status); \
+        if (is_in)                                     \
+            CHECK_HAS_TEXT(ek_error_message(), part);  \
+        MPI_Barrier(MPI_COMM_WORLD);                   \
+    } while (0)
+
 /* Save tasks in the folder NAME below that of the test. */
 static void save_to(const char *name, ek_options options)
 {
@@ -383,10 +402,10 @@ static int by_value(const void *a, const void *b)
 /* No two tasks have one id. */
 static void check_all_ids(void)
 {
-    static uint64_t ids[NUMBERS];
+    static uint64_t ids[IDS];
     memcpy(ids, id_of, sizeof ids);
-    qsort(ids, NUMBERS, sizeof *ids, by_value);
-    for (int i = 1; i < NUMBERS; i++)
+    qsort(ids, IDS, sizeof *ids, by_value);
+    for (int i = 1; i < IDS; i++)
         CHECK(ids[i] == 0 || ids[i] != ids[i - 1]);
 }
 
@@ -398,6 +417,8 @@ static void go_on(int number, int ranks)
     take_ranks(ranks);
     ek_collection *tasks = make_over_some(job_options(), number % 2);
     JOB_OK(load_some(tasks, path));
+    FAILS(ek_load(tasks, path), EK_ERR_STATE, "a new collection");
+    CHECK(!is_in || ek_loaded(tasks, NULL));
     list_tasks(tasks, &list);
     check_tasks(&list);
     is_loaded = true;
@@ -496,15 +517,6 @@ static int count_files(void)
         closedir(open);
     return n;
 }
-
-/* This must fail on all ranks that are in it, and say PART. */
-#define FAILS(call, status, part)                      \
-    do {                                               \
-        JOB_STATUS(is_in ? (call) : (status), status); \
-        if (is_in)                                     \
-            CHECK_HAS_TEXT(ek_error_message(), part);  \
-        MPI_Barrier(MPI_COMM_WORLD);                   \
-    } while (0)
 
 /* A save fails by the N-th call on RANK; the one before is as it was, and so
  * are the tasks. */
