@@ -397,9 +397,9 @@ static ek_status call_load(ek_collection *tasks, const char *folder,
                            struct eki_caller caller)
 {
     struct load load = {.saving = {tasks, caller.name, folder, 0}};
-    int key_base = tasks->engine->key_base;
     ek_status status;
     EKI_TRY(eki_collection_start(tasks, caller, EKI_CALLED_LOAD, &status));
+    int key_base = tasks->engine->key_base;
     if (status == EK_OK)
         status = check_load(tasks);
     status = find_save(&load, status);
