@@ -15,6 +15,9 @@
 
 /* Followed by the field in capitals. */
 #define EKI_VARIABLE_PREFIX "EVENKEEL_"
+#define EKI_VARIABLE_BYTES 64 /* longer ones are cut when they are compared */
+/* Of no collection. */
+#define EKI_LOG_VARIABLE EKI_VARIABLE_PREFIX "LOG"
 
 /* What a list such as "retain@1,original@2-" says of each iteration. */
 struct eki_schedule_entry {
@@ -320,6 +323,8 @@ ek_status eki_settings_resolve(const ek_options *given,
 /* Warn of EVENKEEL_ variables that nobody knows, with the nearest name, once
  * per process. */
 void eki_settings_warn(void);
+/* Its entries of lists are for a collection. */
+void eki_settings_note_lists(const struct eki_settings *settings);
 /* Warn, once per process, of entries of lists that name a collection which
  * there has not been. */
 void eki_settings_warn_lists(void);

@@ -56,7 +56,11 @@
     X(UNSYNCED, "unsynced")               \
     X(SAVE_KEPT_LOST, "save-kept-lost")   \
     X(SAVE_DURATION, "save-duration")     \
-    X(MANIFEST_FIRST, "manifest-first")
+    X(MANIFEST_FIRST, "manifest-first")   \
+    X(SAVE_HOME_LOST, "save-home-lost")   \
+    X(SAVE_TILES_SWAP, "save-tiles-swap") \
+    X(SAVE_LEARNED, "save-learned")       \
+    X(OWNER_BORDER, "owner-border")
 
 enum eki_plant {
     EKI_PLANT_NONE,

@@ -2,9 +2,6 @@
 /*
  * Settings of a collection: defaults, then the program, then the environment,
  * which wins.
- *
- * Owns the marks that this process has warned of unknown variables, and which
- * entries of lists were for one of its collections.
  */
 #include "base/options.h"
 
@@ -12,20 +9,13 @@
 
 #include <string.h>
 
-/* Variables of no collection; evenkeel.py reads the second. */
-#define LOG_VARIABLE EKI_VARIABLE_PREFIX "LOG"
-#define LIBRARY_VARIABLE EKI_VARIABLE_PREFIX "LIBRARY"
-
 enum {
-    VARIABLE_BYTES = 64, /* longer ones are cut when they are compared */
-    VALUE_BYTES = 201,   /* more of a value is not shown */
-    DIGITS = 15          /* of a real: as many as are read */
+    VALUE_BYTES = 201, /* more of a value is not shown */
+    DIGITS = 15        /* of a real: as many as are read */
 };
 
 /* How much larger than ours a newer program's struct may be. */
 #define STRUCT_GROWTH_MAX 4096
-
-extern char **environ;
 
 static const struct eki_choice level_choices[] = {{"none", EK_LEVEL_NONE},
                                                   {"error", EK_LEVEL_ERROR},
@@ -34,72 +24,6 @@ static const struct eki_choice level_choices[] = {{"none", EK_LEVEL_NONE},
                                                   {"debug", EK_LEVEL_DEBUG},
                                                   {"trace", EK_LEVEL_TRACE},
                                                   {NULL, 0}};
-
-static size_t smaller_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to insert, remove or replace (Levenshtein). */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[VARIABLE_BYTES];
-    size_t b_bytes = strlen(b);
-    for (size_t j = 0; j <= b_bytes; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < b_bytes; j++) {
-            size_t replaced = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = smaller_of(replaced, smaller_of(diagonal, row[j]) + 1);
-        }
-    }
-    return row[b_bytes];
-}
-
-/* The known variable nearest to NAME; returns their distance. */
-static size_t variable_nearest(const char *name, char *nearest)
-{
-    size_t distance = edit_distance(name, LOG_VARIABLE);
-    strcpy(nearest, LOG_VARIABLE);
-    for (int i = -1; i < eki_option_count(); i++) {
-        char known[VARIABLE_BYTES] = LIBRARY_VARIABLE;
-        if (i >= 0 && !(eki_option_at(i)->traits & EKI_HAS_VARIABLE))
-            continue;
-        if (i >= 0)
-            eki_option_variable(i, known, sizeof known);
-        if (edit_distance(name, known) >= distance)
-            continue;
-        distance = edit_distance(name, known);
-        strcpy(nearest, known);
-    }
-    return distance;
-}
-
-/* Look at one "NAME=VALUE" of the environment. */
-static void variable_warn(const char *variable)
-{
-    const size_t prefix_bytes = sizeof EKI_VARIABLE_PREFIX - 1;
-    if (strncmp(variable, EKI_VARIABLE_PREFIX, prefix_bytes) != 0)
-        return;
-    char name[VARIABLE_BYTES], nearest[VARIABLE_BYTES];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
-    if (variable_nearest(name, nearest) != 0)
-        eki_log(EK_LEVEL_WARN, -1, 0, "base",
-                "%s is unknown and ignored; the nearest known name is %s", name,
-                nearest);
-}
-
-void eki_settings_warn(void)
-{
-    static _Atomic bool has_warned;
-    if (!eki_is_untold(&has_warned))
-        return;
-    for (char **variable = environ; *variable != NULL; variable++)
-        variable_warn(*variable);
-}
 
 /* What every version of ek_options has. */
 #define OPTIONS_LEAST offsetof(ek_options, payload_bytes)
@@ -110,7 +34,7 @@ bool eki_struct_copy(const void *from, size_t bytes, size_t fewest, void *to,
     if (bytes < fewest || bytes > to_bytes + STRUCT_GROWTH_MAX)
         return false;
     /* An older program's struct is shorter: the rest keeps its default. */
-    memcpy(to, from, smaller_of(bytes, to_bytes));
+    memcpy(to, from, bytes < to_bytes ? bytes : to_bytes);
     memcpy(to, &to_bytes, sizeof to_bytes);
     return true;
 }
@@ -188,7 +112,8 @@ static ek_status options_init(ek_options *options, size_t struct_bytes)
         return eki_error(EK_ERR_ARG, "ek_options_init: options is NULL");
     if (struct_bytes < OPTIONS_LEAST)
         return struct_refuse(struct_bytes);
-    struct_bytes = smaller_of(struct_bytes, sizeof *options);
+    if (struct_bytes > sizeof *options)
+        struct_bytes = sizeof *options;
     memset(options, 0, struct_bytes);
     options->struct_bytes = struct_bytes;
     return EK_OK;
@@ -267,60 +192,14 @@ static ek_status log_level_read(void)
 {
     static const struct eki_field field = {.type = EKI_FIELD_CHOICE,
                                            .choices = level_choices};
-    const char *value = getenv(LOG_VARIABLE);
+    const char *value = getenv(EKI_LOG_VARIABLE);
     int level;
     if (value == NULL)
         return EK_OK;
     if (!eki_field_read(&field, value, &level))
-        return eki_field_refuse(&field, LOG_VARIABLE, value, "'");
+        return eki_field_refuse(&field, EKI_LOG_VARIABLE, value, "'");
     eki_log_environment((ek_level)level);
     return EK_OK;
-}
-
-/* Entries that were for a collection; a bit each, of the first 64. */
-static _Atomic uint64_t restore_met, steal_met, timelines_met, termination_met;
-
-/* relaxed, as all of them: the bits guard no other data. */
-static void lists_meet(const struct eki_settings *settings)
-{
-    atomic_fetch_or_explicit(&restore_met, settings->restore.ours,
-                             memory_order_relaxed);
-    atomic_fetch_or_explicit(&steal_met, settings->steal.ours,
-                             memory_order_relaxed);
-    atomic_fetch_or_explicit(&timelines_met, settings->timelines.ours,
-                             memory_order_relaxed);
-    atomic_fetch_or_explicit(&termination_met, settings->termination.ours,
-                             memory_order_relaxed);
-}
-
-static void list_warn(const char *variable, uint64_t met)
-{
-    const char *entry = getenv(variable);
-    for (int i = 0; entry != NULL && *entry != '\0' && i < 64; i++) {
-        int bytes = (int)strcspn(entry, ",");
-        if (!(met >> i & 1))
-            eki_log(EK_LEVEL_WARN, -1, 0, "base",
-                    "%s: there was no collection for '%.*s'", variable, bytes,
-                    entry);
-        entry += bytes;
-        entry += *entry == ',';
-    }
-}
-
-void eki_settings_warn_lists(void)
-{
-    static _Atomic bool has_warned;
-    if (!eki_is_untold(&has_warned))
-        return;
-    /* relaxed, all: marks that guard no other data. */
-    list_warn(EKI_VARIABLE_PREFIX "RESTORE",
-              atomic_load_explicit(&restore_met, memory_order_relaxed));
-    list_warn(EKI_VARIABLE_PREFIX "STEAL",
-              atomic_load_explicit(&steal_met, memory_order_relaxed));
-    list_warn(EKI_VARIABLE_PREFIX "TIMELINE",
-              atomic_load_explicit(&timelines_met, memory_order_relaxed));
-    list_warn(EKI_VARIABLE_PREFIX "TERMINATION",
-              atomic_load_explicit(&termination_met, memory_order_relaxed));
 }
 
 const char *eki_settings_timeline(const struct eki_settings *settings,
@@ -375,7 +254,7 @@ static ek_status variable_read(int i, struct eki_settings *settings)
 {
     const struct eki_option *option = eki_option_at(i);
     struct eki_schedule *schedule = schedule_of(option, settings);
-    char variable[VARIABLE_BYTES];
+    char variable[EKI_VARIABLE_BYTES];
     eki_option_variable(i, variable, sizeof variable);
     const char *value = getenv(variable);
     if (!(option->traits & EKI_HAS_VARIABLE) || !value)
@@ -413,7 +292,7 @@ ek_status eki_settings_resolve(const ek_options *given,
     if (status != EK_OK)
         eki_settings_free(settings);
     else
-        lists_meet(settings);
+        eki_settings_note_lists(settings);
     return status;
 }
 
@@ -472,7 +351,7 @@ bool eki_option_explain(int option, const struct eki_settings *settings,
 {
     const struct eki_option *row = eki_option_at(option);
     const struct eki_schedule *schedule = schedule_of(row, settings);
-    char part[EKI_OPTION_BYTES], variable[VARIABLE_BYTES];
+    char part[EKI_OPTION_BYTES], variable[EKI_VARIABLE_BYTES];
     int lists = schedule ? schedule->count : 0;
     bool is_set = lists > 0 || settings->environment & UINT64_C(1) << option;
     bool is_usual = is_default(&row->field, &settings->options);

@@ -180,7 +180,7 @@ static ek_status write_seeds(const ek_collection *tasks,
     out->context = tasks->engine;
     EKI_TRY(eki_save_held(out, tasks->engine));
     EKI_ASSERT(out->sums.tasks == eki_collection_held(tasks));
-    EKI_TRY(eki_saving_write_tiles(tasks, out));
+    EKI_TRY(eki_saving_write_tiles(eki_saving_stores(tasks), out));
     return eki_save_finish(out, &out->sums);
 }
 
@@ -189,11 +189,13 @@ static ek_status write_manifest(const ek_collection *tasks,
                                 const struct eki_save_sums *sums)
 {
     const struct eki_engine *engine = tasks->engine;
+    struct eki_learned learned = {tasks->restores.course,
+                                  eki_rebalance_remembered(engine)};
     for (int f = 0; f < engine->function_count; f++)
         EKI_TRY(eki_save_function(out, f, engine->functions[f].name,
                                   engine->functions[f].indices));
-    EKI_TRY(eki_saving_write_stores(tasks, out));
-    EKI_TRY(eki_saving_write_learned(tasks, out));
+    EKI_TRY(eki_saving_write_stores(eki_saving_stores(tasks), out));
+    EKI_TRY(eki_saving_write_learned(&learned, out));
     return eki_save_finish(out, sums);
 }
 

@@ -31,13 +31,32 @@ ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
 /* What out.home_of is of a save; CONTEXT is the engine. */
 int eki_saving_home(const void *context, const struct eki_slot *slot);
-/* Of a task that is loaded where it was: keep its home only if its id does not
- * tell it.  False: ENGINE knows no other homes. */
-bool eki_saving_keep_home(const struct eki_engine *engine,
-                          struct eki_save_task *task);
-/* Which rank has the data of a task, as the program says. */
-ek_status eki_saving_ask_owner(const ek_collection *tasks, const ek_task *task,
-                               int *rank);
+/* What one rank takes of a save, and how far it is. */
+struct eki_taking {
+    struct eki_engine *engine;
+    const char *folder;
+    int64_t number; /* of the save in its folder */
+    const struct eki_save_manifest *manifest;
+    const int *functions; /* of the manifest, as they are registered here */
+    ek_owner_fn *owner;   /* asked for homes of data; NULL: nobody is */
+    void *context;
+    bool is_same;  /* ranks and workers: each task goes where it was */
+    int next_here; /* else: who gets the next one */
+    bool is_anew;  /* keys are new ones */
+    int64_t keys;  /* ... of which this rank has given so many */
+    struct eki_save_sums sums;        /* of the tasks that were taken */
+    struct eki_save_numbers *numbers; /* of the last file; owned */
+    unsigned char *payload; /* of a task whose owner is asked for; owned */
+    char name[EKI_SAVE_NAME];
+};
+
+/* Open the file of PART, and read its numbers. */
+ek_status eki_saving_open_part(struct eki_taking *taking, int part,
+                               struct eki_save_in *in);
+/* Let the engine hold what is this rank's; as many ranks ask for no owner, and
+ * forget that there is one. */
+ek_status eki_saving_take(struct eki_taking *taking);
+void eki_saving_free_taking(struct eki_taking *taking);
 
 /* What auto has learned, in saving_auto.c. */
 struct eki_learned {
@@ -45,7 +64,7 @@ struct eki_learned {
     struct eki_remembered remembered;
 };
 
-ek_status eki_saving_write_learned(const ek_collection *tasks,
+ek_status eki_saving_write_learned(const struct eki_learned *learned,
                                    struct eki_save_out *out);
 /* What the MANIFEST of that NAME has of it, or nothing learned. */
 ek_status eki_saving_read_learned(const char *name,
@@ -61,18 +80,25 @@ ek_status eki_saving_wait_again(struct eki_engine *engine);
  * not DATA_STAYS, is with whoever gets a task; collective. */
 ek_status eki_saving_deal(ek_collection *tasks, bool data_stays);
 
-/* Stores that the collection has made, in saving_tiles.c: what they are goes to
- * the manifest, the tiles of this rank to its file. */
-ek_status eki_saving_write_stores(const ek_collection *tasks,
+/* Of the stores of a communicator those that the collection has made, in
+ * saving_tiles.c. */
+struct eki_own_stores {
+    const struct eki_stores *stores; /* NULL: there are none */
+    const ek_collection *owner;
+};
+
+struct eki_own_stores eki_saving_stores(const ek_collection *tasks);
+/* What they are goes to the manifest, the tiles of this rank to its file. */
+ek_status eki_saving_write_stores(struct eki_own_stores own,
                                   struct eki_save_out *out);
-ek_status eki_saving_write_tiles(const ek_collection *tasks,
+ek_status eki_saving_write_tiles(struct eki_own_stores own,
                                  struct eki_save_out *out);
 /* Whether the stores here are those of MANIFEST. */
-ek_status eki_saving_match_stores(const ek_collection *tasks,
+ek_status eki_saving_match_stores(struct eki_own_stores own,
                                   const struct eki_save_manifest *manifest);
 /* Fill the tiles of this rank, which match; after a failure they have any
  * values. */
-ek_status eki_saving_read_tiles(const struct eki_saving *saving,
-                                const struct eki_save_manifest *manifest);
+ek_status eki_saving_read_tiles(struct eki_taking *taking,
+                                struct eki_own_stores own);
 
 #endif

@@ -44,14 +44,12 @@ static const struct field {
 _Static_assert(sizeof fields / sizeof *fields == EKI_SAVE_LEARNED,
                "a number for each field");
 
-ek_status eki_saving_write_learned(const ek_collection *tasks,
+ek_status eki_saving_write_learned(const struct eki_learned *learned,
                                    struct eki_save_out *out)
 {
-    struct eki_learned learned = {tasks->restores.course,
-                                  eki_rebalance_remembered(tasks->engine)};
     uint64_t numbers[EKI_SAVE_LEARNED] = {0};
     for (int f = 0; f < EKI_SAVE_LEARNED; f++)
-        memcpy(&numbers[f], (const unsigned char *)&learned + fields[f].at,
+        memcpy(&numbers[f], (const unsigned char *)learned + fields[f].at,
                fields[f].bytes);
     return eki_save_learned(out, numbers);
 }

@@ -14,22 +14,25 @@ struct filling {
     int64_t doubles; /* that have been read */
 };
 
-/* The store of the collection behind PREVIOUS, or the first one; NULL: there is
- * none. */
-static struct ek_tiles *next_own_store(const ek_collection *tasks,
+/* The own store behind PREVIOUS, or the first one; NULL: there is none. */
+static struct ek_tiles *next_own_store(struct eki_own_stores own,
                                        const struct ek_tiles *previous)
 {
-    const struct eki_stores *stores =
-        eki_fabric_mpi_shelf(tasks->fabric)->stores;
     struct ek_tiles *next = NULL;
-    for (int i = 0; stores && i < stores->room; i++) {
-        struct ek_tiles *store = stores->stores[i];
-        if (store && store->owner == tasks &&
+    for (int i = 0; own.stores && i < own.stores->room; i++) {
+        struct ek_tiles *store = own.stores->stores[i];
+        if (store && store->owner == own.owner &&
             (!previous || store->number > previous->number) &&
             (!next || store->number < next->number))
             next = store;
     }
     return next;
+}
+
+struct eki_own_stores eki_saving_stores(const ek_collection *tasks)
+{
+    return (struct eki_own_stores){eki_fabric_mpi_shelf(tasks->fabric)->stores,
+                                   tasks};
 }
 
 static uint64_t hash_lengths(const struct ek_tiles *store)
@@ -40,11 +43,11 @@ static uint64_t hash_lengths(const struct ek_tiles *store)
     return hash;
 }
 
-ek_status eki_saving_write_stores(const ek_collection *tasks,
+ek_status eki_saving_write_stores(struct eki_own_stores own,
                                   struct eki_save_out *out)
 {
     const struct ek_tiles *store = NULL;
-    for (int i = 0; (store = next_own_store(tasks, store)) != NULL; i++) {
+    for (int i = 0; (store = next_own_store(own, store)) != NULL; i++) {
         struct eki_save_store saved = {.tiles = store->shape.count,
                                        .lengths = hash_lengths(store),
                                        .layout = store->hash};
@@ -53,11 +56,11 @@ ek_status eki_saving_write_stores(const ek_collection *tasks,
     return EK_OK;
 }
 
-ek_status eki_saving_write_tiles(const ek_collection *tasks,
+ek_status eki_saving_write_tiles(struct eki_own_stores own,
                                  struct eki_save_out *out)
 {
     const struct ek_tiles *store = NULL;
-    for (int i = 0; (store = next_own_store(tasks, store)) != NULL; i++) {
+    for (int i = 0; (store = next_own_store(own, store)) != NULL; i++) {
         const double *values = eki_tile_part(store, store->rank)->values;
         for (int64_t tile = 0; tile < store->shape.count; tile++) {
             int64_t length = eki_tile_length(store, tile);
@@ -88,21 +91,21 @@ static ek_status match_store(const struct ek_tiles *store,
                      name, store->shape.count, saved->name, saved->tiles);
 }
 
-ek_status eki_saving_match_stores(const ek_collection *tasks,
+ek_status eki_saving_match_stores(struct eki_own_stores own,
                                   const struct eki_save_manifest *manifest)
 {
     const struct ek_tiles *store = NULL;
     int i = 0;
-    for (; (store = next_own_store(tasks, store)) != NULL; i++) {
+    for (; (store = next_own_store(own, store)) != NULL; i++) {
         if (i < manifest->stores)
             EKI_TRY(match_store(store, &manifest->store_list[i]));
     }
     if (i == manifest->stores)
         return EK_OK;
     return eki_error(EK_ERR_ARG,
-                     "ek_load: '%s' has %d stores of tiles, the save has %d; "
+                     "ek_load: here are %d stores of tiles, the save has %d; "
                      "allowed: as many, made before ek_load",
-                     tasks->settings.name, i, manifest->stores);
+                     i, manifest->stores);
 }
 
 /* Copy what has been read of a tile, if this rank has it. */
@@ -131,17 +134,12 @@ static ek_status fill_tile(const struct eki_save_in *in,
     return EK_OK;
 }
 
-static ek_status read_part_tiles(const struct eki_saving *saving, int part,
-                                 const struct eki_save_manifest *manifest,
+static ek_status read_part_tiles(struct eki_taking *taking, int part,
                                  struct filling *fillings)
 {
-    char name[EKI_SAVE_NAME];
-    struct eki_save_numbers *numbers;
     struct eki_save_tile piece;
     struct eki_save_in in;
-    eki_save_name(name, saving->folder, saving->number, part);
-    EKI_TRY(eki_save_open(&in, name, part, manifest, &numbers));
-    eki_free(numbers);
+    EKI_TRY(eki_saving_open_part(taking, part, &in));
     ek_status status = EK_OK;
     for (bool found = true; status == EK_OK && found;) {
         status = eki_save_next_tile(&in, &piece, &found);
@@ -153,7 +151,7 @@ static ek_status read_part_tiles(const struct eki_saving *saving, int part,
 }
 
 /* All values of this rank have come. */
-static ek_status check_fillings(const struct eki_saving *saving, int count,
+static ek_status check_fillings(const struct eki_taking *taking, int count,
                                 const struct filling *fillings)
 {
     for (int i = 0; i < count; i++) {
@@ -164,18 +162,19 @@ static ek_status check_fillings(const struct eki_saving *saving, int count,
                 EK_ERR_FILE,
                 "the files of save %" PRId64 " in '%.500s' have %" PRId64
                 " values of '%s' for rank %d, expected %" PRId64,
-                saving->number, saving->folder, fillings[i].doubles,
+                taking->number, taking->folder, fillings[i].doubles,
                 store->shape.name, store->rank, doubles);
         eki_store_forget(store);
     }
     return EK_OK;
 }
 
-ek_status eki_saving_read_tiles(const struct eki_saving *saving,
-                                const struct eki_save_manifest *manifest)
+ek_status eki_saving_read_tiles(struct eki_taking *taking,
+                                struct eki_own_stores own)
 {
-    const ek_collection *tasks = saving->tasks;
-    bool is_own = manifest->head.ranks == tasks->topology->size;
+    const struct eki_topology *topology = taking->engine->topology;
+    const struct eki_save_manifest *manifest = taking->manifest;
+    bool is_own = manifest->head.ranks == topology->size;
     struct ek_tiles *store = NULL;
     if (manifest->stores == 0)
         return EK_OK;
@@ -184,16 +183,16 @@ ek_status eki_saving_read_tiles(const struct eki_saving *saving,
     if (!fillings)
         return eki_error(EK_ERR_NOMEM, "no memory to read tiles");
     for (int i = 0; i < manifest->stores; i++) {
-        fillings[i].store = store = next_own_store(tasks, store);
+        fillings[i].store = store = next_own_store(own, store);
         is_own &= store->hash == manifest->store_list[i].layout;
     }
     ek_status status = EK_OK;
     for (int part = 0; status == EK_OK && part < manifest->head.ranks; part++) {
-        if (!is_own || part == tasks->topology->rank)
-            status = read_part_tiles(saving, part, manifest, fillings);
+        if (!is_own || part == topology->rank)
+            status = read_part_tiles(taking, part, fillings);
     }
     if (status == EK_OK)
-        status = check_fillings(saving, manifest->stores, fillings);
+        status = check_fillings(taking, manifest->stores, fillings);
     eki_free(fillings);
     return status;
 }

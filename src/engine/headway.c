@@ -2,6 +2,11 @@
 #include "engine/headway.h"
 
 #include "engine/internal.h"
+#include "engine/look.h"
+
+enum {
+    BAR = 8 /* characters */
+};
 
 /* Sums of the workers of this rank outside of phases. */
 static void sum_up(const struct eki_engine *engine, uint64_t *executed,
@@ -144,4 +149,58 @@ double eki_headway_left_s(const struct eki_headway *headway, double elapsed_s)
     if (work_ns > 0 && headway->workers > 0)
         return work_ns * 1e-9 / (double)headway->workers;
     return done > 0 ? elapsed_s * (known - done) / done : -1;
+}
+
+/* Append "1,234". */
+static void append_grouped(uint64_t count, char *text, size_t bytes)
+{
+    char digits[24];
+    int length =
+        snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    for (int i = 0; i < length; i++)
+        eki_append(text, bytes, i > 0 && (length - i) % 3 == 0 ? ",%c" : "%c",
+                   digits[i]);
+}
+
+static void append_left(double s, char *text, size_t bytes)
+{
+    if (s < 100)
+        eki_append(text, bytes, ", %.1f s left", s);
+    else if (s < 6000)
+        eki_append(text, bytes, ", %.0f min left", s / 60);
+    else
+        eki_append(text, bytes, ", %.1f h left", s / 3600);
+}
+
+void eki_headway_append(const struct eki_look *look,
+                        const struct eki_headway *headway, double elapsed_s,
+                        char *text, size_t bytes)
+{
+    static const char bar[] = "########........";
+    const struct eki_topology *topology = look->engine->topology;
+    struct eki_headway seen = *headway;
+    /* What has run here may have come from ranks that are not heard of. */
+    if (seen.known < seen.done || seen.known > INT64_MAX)
+        seen.known = seen.done;
+    double share = seen.known > 0 ? (double)seen.done / (double)seen.known : 0;
+    double left_s = eki_headway_left_s(&seen, elapsed_s);
+    if (strcmp(look->name, "tasks") != 0)
+        eki_append(text, bytes, "%s, ", look->name);
+    eki_append(text, bytes, "iteration %lld [%.*s] %d %% of ",
+               (long long)look->iteration, BAR, bar + BAR - (int)(BAR * share),
+               (int)(100 * share));
+    append_grouped(seen.known, text, bytes);
+    eki_append(text, bytes, " tasks");
+    if (left_s >= 0)
+        append_left(left_s, text, bytes);
+    eki_append(text, bytes, ", ");
+    append_grouped((uint64_t)seen.idle, text, bytes);
+    eki_append(text, bytes, " of ");
+    append_grouped((uint64_t)seen.workers, text, bytes);
+    eki_append(text, bytes, " workers idle");
+    if (topology->size > 1 && seen.slowest >= 0)
+        eki_append(text, bytes, ", slowest rank %lld", (long long)seen.slowest);
+    if (seen.workers < topology->workers)
+        eki_append(text, bytes, ", %lld workers not heard of",
+                   (long long)(topology->workers - seen.workers));
 }

@@ -14,6 +14,7 @@
 #include "base/base.h"
 
 struct eki_engine;
+struct eki_look;
 struct ek_worker;
 
 /* So often. */
@@ -34,6 +35,11 @@ struct eki_headway eki_headway_here(const struct eki_engine *engine);
 void eki_headway_add(struct eki_headway *sum, const struct eki_headway *other);
 /* What is left takes so long, about; below 0: not known. */
 double eki_headway_left_s(const struct eki_headway *headway, double elapsed_s);
+/* Append "iteration 12 [######..] 71 % of ...", ELAPSED_S after the phase of
+ * LOOK began. */
+void eki_headway_append(const struct eki_look *look,
+                        const struct eki_headway *headway, double elapsed_s,
+                        char *text, size_t bytes);
 /* Somebody watches from the next process on, or no more; outside of phases. */
 void eki_engine_watch(struct eki_engine *engine, uint64_t watch_ns);
 /* A process is entered: note what there was before. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * look: what one rank waits for, in words, when nothing moves any more; and how
- * far a process is (headway.h).
+ * look: what one rank waits for, in words, when nothing moves any more.
  *
  * Whoever looks is no worker and not the server: it reads what they store
  * anyway, and words of the node segment.  Looks at a worker are compared: what
@@ -157,12 +156,5 @@ void eki_look_at_call(struct eki_look *look, const struct eki_moment *at);
 /* Append what PROCESS is inside of here, if it is, "; ...". */
 void eki_look_append_inside(const struct eki_look *look, uint64_t process,
                             uint64_t ms, char *text, size_t bytes);
-
-/* Append "iteration 12 [######..] 71 % of ...", ELAPSED_S after the phase
- * began.
- */
-void eki_look_append_headway(const struct eki_look *look,
-                             const struct eki_headway *headway,
-                             double elapsed_s, char *text, size_t bytes);
 
 #endif

@@ -10,6 +10,7 @@
 /* What rank 0 tells first. */
 struct told {
     int64_t count; /* of turns; -1: the record does not have the iteration */
+    int64_t payloads;
     bool was_stopped;
     int stopped;
 };
@@ -105,6 +106,7 @@ static int function_here(const struct eki_record *record,
 struct list {
     struct eki_turn *turns;
     int64_t count;
+    struct eki_record_payload *payload; /* of the next task that has one */
 };
 
 static void put_turn(struct list *list, uint64_t id, int64_t nulls, int worker,
@@ -114,6 +116,19 @@ static void put_turn(struct list *list, uint64_t id, int64_t nulls, int worker,
         list->turns[list->count] =
             (struct eki_turn){id, list->count, nulls, worker, function};
     list->count++;
+}
+
+/* A task that is listed: its payload learns its place.  A pinned one is not at
+ * that place. */
+static void put_listed(struct list *list, const struct eki_record_task *task,
+                       int w, const int *functions)
+{
+    if (list->turns && task->flags & EKI_RECORD_PAYLOAD) {
+        list->payload->task =
+            task->flags & EKI_RECORD_PINNED ? -1 : list->count;
+        list->payload++;
+    }
+    put_turn(list, task->id, 0, w, functions[task->function]);
 }
 
 /* The indices of a span of worker W: tasks that are listed, from TASK to END,
@@ -128,7 +143,7 @@ put_span(struct list *list, const struct eki_record_span *span, int w,
         if (task->id > next)
             put_turn(list, next, (int64_t)(task->id - next), w,
                      functions[span->function]);
-        put_turn(list, task->id, 0, w, functions[task->function]);
+        put_listed(list, task, w, functions);
         next = task->id + 1;
     }
     if (next < last)
@@ -151,8 +166,7 @@ static void put_worker(struct list *list,
         if (span != last && span->place <= task - first) {
             task = put_span(list, span++, w, task, end, functions);
         } else {
-            put_turn(list, task->id, 0, w, functions[task->function]);
-            task++;
+            put_listed(list, task++, w, functions);
         }
     }
 }
@@ -182,7 +196,7 @@ static ek_status put_turns(struct eki_replaying *replaying,
 {
     const struct eki_record *record = replaying->record;
     int workers = record->shape.workers;
-    struct list list = {NULL, 0};
+    struct list list = {NULL, 0, iteration->payloads};
     for (int w = 0; w < workers; w++) {
         firsts[w] = list.count;
         put_worker(&list, iteration, w, functions);
@@ -203,7 +217,7 @@ static ek_status put_turns(struct eki_replaying *replaying,
 /* Of rank 0. */
 static ek_status take_turns(struct eki_replaying *replaying,
                             const struct eki_engine *engine,
-                            const struct eki_record_iteration *iteration,
+                            struct eki_record_iteration *iteration,
                             struct told *told, int64_t *firsts)
 {
     const struct eki_record *record = replaying->record;
@@ -217,6 +231,9 @@ static ek_status take_turns(struct eki_replaying *replaying,
     told->was_stopped = iteration->head.status != EK_OK || told->stopped != 0;
     ek_status status = put_turns(replaying, iteration, functions, firsts);
     told->count = firsts[record->shape.workers];
+    told->payloads = iteration->payload_count;
+    replaying->payloads = iteration->payloads;
+    iteration->payloads = NULL;
     eki_free(functions);
     return status;
 }
@@ -265,27 +282,41 @@ static ek_status broadcast(struct eki_fabric *fabric, void *data, size_t bytes)
     return EK_OK;
 }
 
-static ek_status share_turns(struct eki_replay *replay,
+static ek_status share_turns(struct eki_replaying *replaying,
                              struct eki_engine *engine, const struct told *told,
                              int64_t *firsts)
 {
     struct eki_fabric *fabric = engine->setup.fabric;
+    struct eki_replay *replay = &replaying->replay;
     size_t workers = (size_t)engine->topology->workers;
     ek_status status = EK_OK;
     if (!replay->turns)
         replay->turns =
             eki_alloc((size_t)told->count + 1, sizeof *replay->turns);
-    if (!replay->turns)
+    if (!replaying->payloads)
+        replaying->payloads =
+            eki_alloc((size_t)told->payloads + 1, sizeof *replaying->payloads);
+    if (!replay->turns || !replaying->payloads)
         status = no_replay_memory();
     if (fabric) {
         EKI_TRY(eki_fabric_mpi_agree(fabric, status));
         EKI_TRY(broadcast(fabric, firsts, (workers + 1) * sizeof *firsts));
         EKI_TRY(broadcast(fabric, replay->turns,
                           (size_t)told->count * sizeof *replay->turns));
+        EKI_TRY(
+            broadcast(fabric, replaying->payloads,
+                      (size_t)told->payloads * sizeof *replaying->payloads));
     }
     if (status == EK_OK && !eki_replay_open(engine, replay, firsts))
         status = no_replay_memory();
     return fabric ? eki_fabric_mpi_agree(fabric, status) : status;
+}
+
+static void free_iteration(struct eki_replaying *replaying)
+{
+    eki_replay_free(&replaying->replay);
+    eki_free(replaying->payloads);
+    replaying->payloads = NULL;
 }
 
 ek_status eki_replaying_enter(struct eki_replaying *replaying,
@@ -308,13 +339,52 @@ ek_status eki_replaying_enter(struct eki_replaying *replaying,
         replay->count = told.count;
         replay->was_stopped = told.was_stopped;
         replay->stopped = told.stopped;
-        status = share_turns(replay, engine, &told, firsts);
+        replaying->payload_count = told.payloads;
+        status = share_turns(replaying, engine, &told, firsts);
         engine->replay = status == EK_OK ? replay : NULL;
     }
     if (!engine->replay)
-        eki_replay_free(replay);
+        free_iteration(replaying);
     eki_free(firsts);
     return status;
+}
+
+/* Whether a task that has run here has another payload than THEN, as far as
+ * that is known. */
+static bool is_other_payload(const struct eki_engine *engine,
+                             const struct eki_record_payload *then)
+{
+    const struct eki_replay *replay = engine->replay;
+    int64_t place = then->task;
+    if (place < replay->first || place >= replay->end ||
+        *eki_turn_state(replay, place) != EKI_TURN_TAKEN)
+        return false;
+    const struct eki_slot *slot = eki_turn_slot(engine, place);
+    int bytes = slot->bytes < EKI_PAYLOAD_MOST ? slot->bytes : EKI_PAYLOAD_MOST;
+    return bytes != then->bytes ||
+           memcmp(slot->payload, then->data, (size_t)bytes) != 0;
+}
+
+/* Say once that tasks are others.  It is no error: bytes of a payload that
+ * nobody sets may differ, too. */
+static void check_payloads(struct eki_replaying *replaying,
+                           const struct eki_engine *engine)
+{
+    const struct eki_record_payload *then = replaying->payloads;
+    const struct eki_record_payload *end = then + replaying->payload_count;
+    while (then != end && !is_other_payload(engine, then))
+        then++;
+    if (then == end || replaying->has_warned)
+        return;
+    const struct eki_slot *slot = eki_turn_slot(engine, then->task);
+    replaying->has_warned = true;
+    eki_log(EK_LEVEL_WARN, engine->topology->rank, engine->topology->size,
+            "replay",
+            "the payload of task %s of '%s' is not that of "
+            "iteration %lld of the record: are the tasks the same?",
+            eki_key_words(engine->key_base, slot->id).text,
+            engine->functions[slot->function].name,
+            (long long)engine->replay->iteration);
 }
 
 ek_status eki_replaying_leave(struct eki_replaying *replaying,
@@ -323,9 +393,10 @@ ek_status eki_replaying_leave(struct eki_replaying *replaying,
     replaying->stopped = engine->replay ? engine->replay->stopped : -1;
     if (!engine->replay)
         return EK_OK;
+    check_payloads(replaying, engine);
     ek_status status = eki_replay_close(engine, was_stopped);
     engine->replay = NULL;
-    eki_replay_free(&replaying->replay);
+    free_iteration(replaying);
     return status;
 }
 
@@ -336,6 +407,6 @@ void eki_replaying_close(struct eki_replaying **made)
     if (!replaying)
         return;
     eki_record_close(&replaying->record);
-    eki_replay_free(&replaying->replay);
+    free_iteration(replaying);
     eki_free(replaying);
 }

@@ -14,7 +14,10 @@ struct eki_replaying {
     int64_t next;              /* its iteration that may be the next */
     bool is_over;              /* rank 0 has said so */
     int stopped;               /* of the last one, or -1: it was not in it */
-    struct eki_replay replay;  /* of the open iteration */
+    bool has_warned;           /* of payloads */
+    struct eki_replay replay;  /* of the open iteration ... */
+    struct eki_record_payload *payloads; /* ... by place of a turn */
+    int64_t payload_count;
 };
 
 /*

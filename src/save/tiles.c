@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stores of tiles in the files of a save: the manifest says what they are, the
  * file of a rank has the values of its tiles, packed into blocks. */
+#include "base/plant.h"
 #include "save/layout.h"
 
 #include <inttypes.h>
@@ -38,7 +39,8 @@ ek_status eki_save_tile(struct eki_save_out *out, int store, int64_t tile,
         count = (room - EKI_SAVE_TILE_HEAD) / (int64_t)sizeof *values;
         if (count > length - offset)
             count = length - offset;
-        eki_put(at + EKI_SAVE_TILE_STORE, (uint64_t)store, 4);
+        eki_put(at + EKI_SAVE_TILE_STORE,
+                EKI_PLANTED(SAVE_TILES_SWAP) ? 0 : (uint64_t)store, 4);
         eki_put(at + EKI_SAVE_TILE_COUNT, (uint64_t)count, 4);
         eki_put(at + EKI_SAVE_TILE_NUMBER, (uint64_t)tile, 8);
         eki_put(at + EKI_SAVE_TILE_OFFSET, (uint64_t)offset, 8);

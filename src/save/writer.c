@@ -48,7 +48,8 @@ ek_status eki_save_learned(struct eki_save_out *out,
 {
     unsigned char body[8 * EKI_SAVE_LEARNED];
     for (int i = 0; i < EKI_SAVE_LEARNED; i++)
-        eki_put(body + (ptrdiff_t)8 * i, learned[i], 8);
+        eki_put(body + (ptrdiff_t)8 * i,
+                learned[EKI_PLANTED(SAVE_LEARNED) && i > 0 ? i - 1 : i], 8);
     return eki_sealed_write(&out->out, EKI_BLOCK_LEARNED, body, sizeof body);
 }
 
@@ -108,7 +109,9 @@ void eki_save_count(struct eki_save_sums *sums, int base,
 static void put_task(struct eki_save_out *out, const struct eki_slot *slot)
 {
     unsigned char *at = out->block + out->used;
-    int home = out->home_of ? out->home_of(out->context, slot) : -1;
+    int home = out->home_of && !EKI_PLANTED(SAVE_HOME_LOST)
+                   ? out->home_of(out->context, slot)
+                   : -1;
     int flags = slot->flags & ~EKI_SLOT_ADOPTED;
     eki_put(at + EKI_SAVE_TASK_FUNCTION, slot->function, 2);
     eki_put(at + EKI_SAVE_TASK_BYTES, slot->bytes, 2);

@@ -74,10 +74,9 @@ static void say_status(struct eki_lookout *lookout, const struct eki_moment *at)
     char text[256] = "";
     for (int i = 0; i < engine->waves.children; i++)
         eki_headway_add(&headway, &engine->waves.heard[i]);
-    eki_look_append_headway(look, &headway,
-                            (double)eki_ns_since(engine->entered_ns, at->now) *
-                                1e-9,
-                            text, sizeof text);
+    eki_headway_append(look, &headway,
+                       (double)eki_ns_since(engine->entered_ns, at->now) * 1e-9,
+                       text, sizeof text);
     int columns = terminal_columns();
     if (columns > 0 && columns < (int)sizeof text)
         text[columns] = '\0';

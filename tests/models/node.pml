@@ -2,7 +2,7 @@
 /*
  * node: the words of a node that is alone, and the check for the end.
  *
- * Models eki_engine_enter() and eki_engine_leave() of phase.c,
+ * Models eki_engine_enter() of phase.c, eki_engine_leave() of leave.c,
  * eki_node_all_left() of segment.c, eki_worker_publish() and eki_worker_store()
  * of publish.c, probe(), finish_steal() and take_own() of idle.c, first_pass()
  * and check_next() of end.c.

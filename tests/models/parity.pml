@@ -3,10 +3,10 @@
  * parity: words indexed by [phase & 1], and what ranks return.
  *
  * Models store_error(), eki_node_error() and eki_set_stop() of error.c,
- * eki_engine_enter(), eki_engine_leave() and phase_error() of phase.c,
- * first_pass() of end.c, eki_signature_of() of offers.h.  No tasks: a phase
- * ends when all are in it and idle, or when a later one is seen.  `mail` is such
- * a word as `stop`.  With SIGNATURES those of two ranks may differ.
+ * eki_engine_enter() of phase.c, eki_engine_leave() and phase_error() of
+ * leave.c, first_pass() of end.c, eki_signature_of() of offers.h.  No tasks: a
+ * phase ends when all are in it and idle, or when a later one is seen.  `mail`
+ * is such a word as `stop`.  With SIGNATURES those of two ranks may differ.
  *
  * A rank that is still in phase p may look after another has entered p + 1;
  * nobody enters p + 2 before.  After entering and before it is idle a rank may

@@ -108,6 +108,7 @@ void eki_free(void *memory)
 
 #include "engine/end.c"
 #include "engine/error.c"
+#include "engine/leave.c"
 #include "engine/lineup.c"
 #include "engine/phase.c"
 #include "engine/pinned.c"

@@ -189,7 +189,7 @@ static void other_stores_are_refused(void)
             CHECK_OK(ek_tiles_create(tasks, &shape, &stores[s]));
         }
         FAILS(ek_load(tasks, path), EK_ERR_ARG,
-              i == 0   ? "has 1 stores of tiles, the save has 2"
+              i == 0   ? "are 1 stores of tiles, the save has 2"
               : i == 1 ? "'other' of 50 tiles is not 'tiles' of 50"
                        : "is not 'lengthy' of 50");
         for (int s = 0; s < 2; s++)

@@ -109,6 +109,7 @@ struct explore_save {
     int death;   /* call of the disk at which a second save is cut; 0: none */
     int failure; /* a call before that fails, and it begins anew; 0: none */
     bool loses_power; /* then, too */
+    bool asks_owner;  /* other ranks ask the program for homes of data */
     int ranks;
     int workers[EXPLORE_RANKS], nodes[EXPLORE_RANKS];
 };
@@ -199,6 +200,9 @@ struct explore_scenario {
     X(cut, "saves cut")                      \
     X(power, "... by the power")             \
     X(old_saves, "older saves loaded")       \
+    X(adopted, "adopted tasks saved")        \
+    X(asked, "homes told by the program")    \
+    X(tiles_saved, "tiles saved")            \
     X(passed, "passed on without memory")    \
     X(walks, "walks to all tasks")
 
@@ -239,7 +243,7 @@ struct task_data {
     bool is_released; /* it is on its way to a new home */
 };
 
-/* A task in the last save. */
+/* A task in a save. */
 struct task_saved {
     uint64_t key;
     uint16_t bin;
@@ -250,7 +254,7 @@ struct task_saved {
 
 struct task {
     struct task_data data;
-    struct task_saved saved;
+    struct task_saved saved[2]; /* the last one, and one that may be cut */
     uint64_t id;
     uint64_t signature; /* of the phase that it is a task of */
     int32_t state, iteration;
@@ -337,7 +341,8 @@ struct explore_actor {
 struct explore_tile {
     double begun[EXPLORE_DOUBLES], done[EXPLORE_DOUBLES];
     double synced[EXPLORE_DOUBLES];
-    int iteration;  /* in which it was written last */
+    double saved[2][EXPLORE_DOUBLES]; /* as tasks are */
+    int iteration;                    /* in which it was written last */
     int64_t putter; /* the task that put it then; -1: all may add */
     bool is_unsure; /* somebody has not waited */
 };
@@ -347,6 +352,7 @@ struct explore_store {
     uint64_t salt;
     int tiles, ranks, length_most;
     bool has_cache;
+    uint32_t saved_number; /* it was made so late; 0: it was not saved */
     struct explore_tile tile[EXPLORE_TILES];
     /* The first value that a worker has made of a tile since the sync. */
     double own[EXPLORE_WORKERS][EXPLORE_TILES];
@@ -398,7 +404,8 @@ struct explore {
     struct explore_scenario now; /* as drawn, but for ranks after a load */
     /* Iterations between two saves; FIRST - 1 deals what was loaded, if so. */
     int first, last;
-    bool deals, is_retained, data_stays;
+    bool deals, is_retained, data_stays, asks_owner;
+    bool is_second;          /* the save that is written, or read */
     int dealing, away_count; /* ranks that deal; functions with data */
     bool stands;             /* what waits is among the seeds, to be dealt */
     struct eki_sim_iteration deal;
@@ -524,6 +531,12 @@ uint64_t explore_task(void *context, struct eki_sim_worker *worker,
 /* Stores.  While no rank is in a phase: make, destroy, change, sync. */
 void explore_change_stores(struct explore *explore);
 void explore_destroy_stores(struct explore *explore);
+/* They go through a save: are written, and changed before another one ... */
+void explore_note_stores(struct explore *explore);
+void explore_change_values(struct explore *explore);
+/* ... and made by ranks that load, and have been read. */
+void explore_open_saved_stores(struct explore *explore);
+void explore_check_saved_stores(struct explore *explore);
 /* An iteration has ended, and no rank has entered the next one. */
 void explore_check_stores(struct explore *explore);
 /* Where a tile lies. */

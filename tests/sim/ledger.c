@@ -39,7 +39,6 @@ int64_t ledger_add(struct ledger *ledger, int64_t n, const struct task *task)
         ledger->tasks[first + i] = *task;
         ledger->tasks[first + i].data =
             (struct task_data){.home = -1, .packed = -1};
-        ledger->tasks[first + i].saved = (struct task_saved){0};
         ledger->tasks[first + i].id = task->id + (uint64_t)i;
     }
     ledger->count += n;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Between two iterations a job saves, as ek_save() does, and other ranks load,
- * as ek_load() does: what an engine holds goes through the files of src/save.
- * Some saves are cut in their middle; then the one before is loaded, or the
- * new one, whole.
+ * as ek_load() does: what an engine holds, tiles and what auto has learned go
+ * through the files of src/save.  A second save has other tasks, durations,
+ * values and figures.  Some are cut in their middle; then the one before is
+ * loaded, or the new one, whole.
  */
 #include "disk.h"
 #include "explore.h"
@@ -23,6 +24,39 @@ enum hold {
     HOLD_PINNED_DONE,
     HOLD_DEPARTS
 };
+
+/* What auto learns of a job. */
+#define LEARNED(X)                       \
+    X(course.state)                      \
+    X(course.is_quiet)                   \
+    X(course.pause)                      \
+    X(course.rebalance_ns)               \
+    X(course.talk_ns)                    \
+    X(remembered.chooser.laps)           \
+    X(remembered.chooser.is_quiet)       \
+    X(remembered.chooser.pause)          \
+    X(remembered.chooser.has_moved)      \
+    X(remembered.chooser.stealing)       \
+    X(remembered.chooser.retained)       \
+    X(remembered.chooser.last)           \
+    X(remembered.chooser.expected)       \
+    X(remembered.chooser.surprise)       \
+    X(remembered.chooser.promised)       \
+    X(remembered.chooser.lasted)         \
+    X(remembered.chooser.share)          \
+    X(remembered.chooser.wall_ns)        \
+    X(remembered.chooser.has_spawned)    \
+    X(remembered.chooser.rebalance.left) \
+    X(remembered.chooser.rebalance.last) \
+    X(remembered.chooser.quiet.left)     \
+    X(remembered.chooser.quiet.last)     \
+    X(remembered.reached.ratio)          \
+    X(remembered.reached.tasks)          \
+    X(remembered.reached.group)          \
+    X(remembered.imbalance)
+
+/* By save. */
+static struct eki_learned learned[2];
 
 typedef void visit_fn(struct explore *explore, struct eki_slot *slot,
                       enum hold hold, int worker);
@@ -84,6 +118,11 @@ static uint64_t key_at(const struct explore *explore, int worker,
     return eki_key(engine_of(explore, worker)->key_base, slot->id);
 }
 
+static struct task_saved *saved_of(struct explore *explore, int64_t key)
+{
+    return &ledger_find(&explore->ledger, key)->saved[explore->is_second];
+}
+
 /* What a save must not forget. */
 static void note_slot(struct explore *explore, struct eki_slot *slot,
                       enum hold hold, int worker)
@@ -101,8 +140,9 @@ static void note_slot(struct explore *explore, struct eki_slot *slot,
         .home = eki_saving_home(engine_of(explore, worker), slot),
         .is_there = true};
     explore_seen.saved_parts += hold == HOLD_DONE || hold == HOLD_WAITS;
-    for (int64_t i = 0; i < eki_slot_tasks(slot); i++)
-        ledger_find(&explore->ledger, key + i)->saved = saved;
+    explore_seen.adopted += (slot->flags & EKI_SLOT_ADOPTED) != 0;
+    for (int64_t i = 0; i < eki_slot_tasks(slot); i++, saved.key++)
+        *saved_of(explore, key + i) = saved;
 }
 
 /* Whether a task that was held as BEFORE may be held as NOW: it departs to
@@ -120,7 +160,7 @@ static bool is_held_right(const struct explore *explore, enum hold before,
 static void compare_task(struct explore *explore, int64_t key,
                          const struct eki_slot *slot, enum hold hold)
 {
-    const struct task_saved *saved = &ledger_find(&explore->ledger, key)->saved;
+    const struct task_saved *saved = saved_of(explore, key);
     bool stands =
         hold == HOLD_SEED && saved->hold == HOLD_WAITS && explore->stands;
     int flags = slot->flags & (stands ? ~EKI_SLOT_STANDS : ~0);
@@ -137,6 +177,55 @@ static void compare_task(struct explore *explore, int64_t key,
                     saved->hold);
 }
 
+/* Of index and task alike; neighbors have the same one. */
+static int owner_of_key(const struct explore *explore, int64_t key)
+{
+    return (int)(eki_hash(explore->scenario->seed, (uint64_t)key / 3) %
+                 (uint64_t)explore->scenario->ranks);
+}
+
+/* As ek_set_owner() has it. */
+static int owner_of(const ek_task *shown, void *context)
+{
+    struct explore *explore = context;
+    int64_t key;
+    memcpy(&key, shown->payload, sizeof key);
+    const struct task *task = ledger_find(&explore->ledger, key);
+    if (shown->id != saved_of(explore, key)->key ||
+        shown->function != task->is_index)
+        ledger_fail(&explore->ledger,
+                    "the owner of task %lld is asked with id %llx, function %d",
+                    (long long)key, (unsigned long long)shown->id,
+                    shown->function);
+    explore_seen.asked++;
+    return owner_of_key(explore, key);
+}
+
+/* Where the data of a task must be. */
+static int home_of_key(struct explore *explore, int64_t key)
+{
+    return explore->asks_owner ? owner_of_key(explore, key)
+                               : saved_of(explore, key)->home;
+}
+
+/* A task with data knows its home, or is where that is. */
+static void compare_home(struct explore *explore, int64_t key,
+                         const struct eki_slot *slot, enum hold hold,
+                         int worker)
+{
+    const struct eki_engine *engine = engine_of(explore, worker);
+    int home =
+        explore->deals ? engine->topology->rank : eki_engine_home(engine, slot);
+    if (saved_of(explore, key)->home < 0 ||
+        (explore->deals && (!explore->data_stays || hold == HOLD_PINNED ||
+                            hold == HOLD_PINNED_DONE)))
+        return;
+    if (home != home_of_key(explore, key))
+        ledger_fail(&explore->ledger,
+                    "the home of task %lld is loaded as rank %d; expected %d",
+                    (long long)key, home, home_of_key(explore, key));
+}
+
 /* It is there once, by its key, on the same ranks where it was. */
 static void compare_slot(struct explore *explore, struct eki_slot *slot,
                          enum hold hold, int worker)
@@ -145,8 +234,8 @@ static void compare_slot(struct explore *explore, struct eki_slot *slot,
     int64_t first = ledger_key(slot), n = eki_slot_tasks(slot);
     uint64_t stays = key_at(explore, worker, slot);
     int place = explore->visited++;
-    for (int64_t key = first; key < first + n; key++) {
-        struct task_saved *saved = &ledger_find(ledger, key)->saved;
+    for (int64_t key = first; key < first + n; key++, stays++) {
+        struct task_saved *saved = saved_of(explore, key);
         if (!saved->is_there || saved->key != stays)
             ledger_fail(ledger,
                         "task %lld is loaded twice, or was not saved, with key "
@@ -164,6 +253,7 @@ static void compare_slot(struct explore *explore, struct eki_slot *slot,
         if (explore->deals)
             ledger_find(ledger, key)->id = slot->id + (uint64_t)(key - first);
         compare_task(explore, key, slot, hold);
+        compare_home(explore, key, slot, hold, worker);
     }
     if (!(slot->flags & EKI_SLOT_RANGE))
         ledger_compare(ledger, slot);
@@ -180,13 +270,13 @@ static void rename_slot(struct explore *explore, struct eki_slot *slot,
     int home = engine->topology->rank;
     for (int64_t key = first; key < first + n; key++) {
         struct task *task = ledger_find(&explore->ledger, key);
+        task->data.home = -1;
         if (explore->data_stays && has_data)
-            home = task->saved.home;
-        else
-            task->data.home = -1;
+            task->data.home = home = home_of_key(explore, key);
         task->id = slot->id + (uint64_t)(key - first);
         compare_task(explore, key, slot, hold);
-        if (task->saved.key != key_at(explore, worker, slot))
+        if (saved_of(explore, key)->key !=
+            key_at(explore, worker, slot) + (uint64_t)(key - first))
             ledger_fail(&explore->ledger, "task %lld has another key",
                         (long long)key);
     }
@@ -194,6 +284,12 @@ static void rename_slot(struct explore *explore, struct eki_slot *slot,
         ledger_fail(&explore->ledger,
                     "the home of task %lld is rank %d; expected %d",
                     (long long)first, eki_engine_home(engine, slot), home);
+}
+
+/* The simulated job has no collection that makes stores. */
+static struct eki_own_stores stores_of(const struct eki_sim_rank *rank)
+{
+    return (struct eki_own_stores){rank->stores, NULL};
 }
 
 static ek_status write_rank(struct explore *explore, struct eki_save_out *out,
@@ -211,14 +307,18 @@ static ek_status write_rank(struct explore *explore, struct eki_save_out *out,
     out->home_of = eki_saving_home;
     out->context = rank->engine;
     EKI_TRY(eki_save_held(out, rank->engine));
+    EKI_TRY(eki_saving_write_tiles(stores_of(rank), out));
     return eki_save_finish(out, &out->sums);
 }
 
-static ek_status write_manifest(struct eki_save_out *out,
+static ek_status write_manifest(struct explore *explore,
+                                struct eki_save_out *out,
                                 const struct eki_save_sums *sums)
 {
     for (int f = 0; f < EXPLORE_FUNCTIONS; f++)
         EKI_TRY(eki_save_function(out, f, "task", 0));
+    EKI_TRY(eki_saving_write_stores(stores_of(&explore->sim->ranks[0]), out));
+    EKI_TRY(eki_saving_write_learned(&learned[explore->is_second], out));
     return eki_save_finish(out, sums);
 }
 
@@ -246,7 +346,7 @@ static ek_status write_part(struct explore *explore, int64_t number, int part,
     ek_status status = eki_save_create(&out, name, head);
     if (status == EK_OK)
         status = is_manifest
-                     ? write_manifest(&out, sums)
+                     ? write_manifest(explore, &out, sums)
                      : write_rank(explore, &out, &explore->sim->ranks[part]);
     if (!is_manifest)
         add_sums(sums, &out.sums);
@@ -285,12 +385,54 @@ static ek_status write_save(struct explore *explore, int64_t *number)
     return status;
 }
 
+/* All that a save has to keep. */
+static void note_all(struct explore *explore)
+{
+    visit_all(explore, note_slot);
+    explore_note_stores(explore);
+#define DRAW(member) \
+    learned[explore->is_second].member = (int)explore_below(explore, 3);
+    LEARNED(DRAW)
+#undef DRAW
+}
+
+static void change_duration(struct explore *explore, struct eki_slot *slot,
+                            enum hold hold, int worker)
+{
+    (void)worker;
+    if (hold == HOLD_SEED && !(slot->flags & EKI_SLOT_RANGE) &&
+        explore_chance(explore, 300))
+        slot->bin =
+            (uint16_t)(EKI_BIN_LONG - 200 + explore_below(explore, 400));
+}
+
+/* A second save is to differ from the first, as after an iteration: tasks are
+ * added, removed and measured again. */
+static void change_tasks(struct explore *explore)
+{
+    visit_all(explore, change_duration);
+    for (int w = 0; w < explore->sim->topology->workers; w++) {
+        struct eki_local *local = &explore->sim->workers[w].worker->local;
+        if (local->seed_end == local->seed_base || explore_chance(explore, 600))
+            continue;
+        local->seed_end -= local->slot_bytes;
+        local->seed_top = local->seed_end;
+    }
+    for (int r = 0; r < explore->scenario->ranks; r++)
+        explore_add_tasks(explore, &explore->sim->ranks[r], 1);
+    explore_change_values(explore);
+}
+
 /* A save, and a second one that is cut where the scenario says. */
 static void save(struct explore *explore, const struct explore_save *plan)
 {
     struct eki_random random;
     int64_t number, newest;
-    visit_all(explore, note_slot);
+    for (int64_t key = 0; key < explore->ledger.count; key++)
+        memset(explore->ledger.tasks[key].saved, 0,
+               sizeof explore->ledger.tasks[key].saved);
+    explore->is_second = false;
+    note_all(explore);
     /* A schedule begins without any. */
     if (explore->first == 0)
         disk_empty_folder();
@@ -300,6 +442,9 @@ static void save(struct explore *explore, const struct explore_save *plan)
     explore_seen.saves++;
     if (plan->death == 0)
         return;
+    change_tasks(explore);
+    explore->is_second = true;
+    note_all(explore);
     eki_random_seed(&random, explore->scenario->seed,
                     (uint64_t)(1000 + explore->last));
     disk_begin(plan->failure, plan->death);
@@ -318,73 +463,50 @@ static void save(struct explore *explore, const struct explore_save *plan)
         ledger_fail(&explore->ledger, "save %lld is gone, the newest is %lld",
                     (long long)number - !is_placed, (long long)newest);
     explore_seen.old_saves += newest < number;
+    explore->is_second = newest == number;
 }
 
-/* Which rank takes a task of a file: whose data is somewhere, takes it there.
- */
-static struct eki_sim_rank *taker_of(struct explore *explore,
-                                     const struct eki_save_in *in,
-                                     const struct eki_save_task *task)
+/* The rank goes on with its numbers. */
+static void take_numbers(struct explore *explore,
+                         const struct eki_sim_rank *rank,
+                         const struct eki_save_numbers *numbers)
 {
-    int ranks = explore->scenario->ranks;
-    bool goes_home = explore->deals && in->head.ranks == ranks &&
-                     task->home >= 0 &&
-                     task->here != eki_save_pinned(in->head.workers_here);
-    return &explore->sim->ranks[goes_home ? task->home : in->head.part % ranks];
-}
-
-/* Put the tasks of a file where they were, or in turn. */
-static ek_status load_tasks(struct explore *explore, struct eki_save_in *in)
-{
-    struct eki_save_task task;
-    int next = 0;
-    for (bool found = true; found; next++) {
-        EKI_TRY(eki_save_next(in, &task, &found));
-        if (!found)
-            break;
-        struct eki_sim_rank *rank = taker_of(explore, in, &task);
-        if (!explore->deals && task.here < in->head.workers_here)
-            next = task.here;
-        int here = next % rank->topology.workers_here;
-        if (explore->deals) {
-            task.home = -1;
-            task.head.id =
-                eki_key_move(rank->engine->key_base,
-                             eki_key(in->head.key_base, task.head.id),
-                             rank->engine->workers[here]->id);
-        }
-        if (!eki_saving_keep_home(rank->engine, &task))
-            return eki_error(EK_ERR_ARG, "no homes");
-        EKI_TRY(eki_save_hold(rank->engine, &in->head, &task, here,
-                              explore->deals));
+    for (int w = 0; w < rank->topology.workers_here; w++) {
+        struct ek_worker *worker = rank->workers[w].worker;
+        worker->local.next_id = worker->first_id = numbers->workers[w].spawned;
     }
+    explore->members[rank->number].next_id = numbers->home;
+}
+
+static ek_status load_rank(struct explore *explore, struct eki_taking *taking,
+                           const struct eki_sim_rank *rank)
+{
+    EKI_TRY(eki_saving_match_stores(stores_of(rank), taking->manifest));
+    EKI_TRY(eki_saving_read_tiles(taking, stores_of(rank)));
+    EKI_TRY(eki_saving_take(taking));
+    if (taking->is_same)
+        take_numbers(explore, rank, taking->numbers);
     return EK_OK;
 }
 
-static ek_status load_part(struct explore *explore, int64_t number, int part,
-                           const struct eki_save_manifest *manifest,
-                           struct eki_save_sums *sums)
+static void compare_learned(struct explore *explore, const char *name,
+                            const struct eki_save_manifest *manifest)
 {
-    char name[EKI_SAVE_NAME];
-    struct eki_save_in in;
-    struct eki_save_numbers *numbers;
-    eki_save_name(name, disk_folder(), number, part);
-    EKI_TRY(eki_save_open(&in, name, part, manifest, &numbers));
-    for (int w = 0; !explore->deals && w < in.head.workers_here; w++) {
-        struct ek_worker *worker = explore->sim->ranks[part].workers[w].worker;
-        worker->local.next_id = worker->first_id = numbers->workers[w].spawned;
-        explore->members[part].next_id = numbers->home;
-    }
-    eki_free(numbers);
-    ek_status status = load_tasks(explore, &in);
-    add_sums(sums, &in.sums);
-    eki_save_close(&in);
-    return status;
+    struct eki_learned found;
+    const struct eki_learned *expected = &learned[explore->is_second];
+    if (eki_saving_read_learned(name, manifest, &found) != EK_OK)
+        ledger_fail(&explore->ledger, "%s", ek_error_message());
+#define COMPARE(member)                   \
+    if (found.member != expected->member) \
+        ledger_fail(&explore->ledger, "auto has learned another " #member);
+    LEARNED(COMPARE)
+#undef COMPARE
 }
 
 /* As ek_load() does it. */
 static ek_status load(struct explore *explore)
 {
+    static const int functions[EXPLORE_FUNCTIONS] = {0, 1};
     struct eki_save_manifest manifest;
     struct eki_save_sums sums = {0, 0, 0};
     char name[EKI_SAVE_NAME];
@@ -392,13 +514,25 @@ static ek_status load(struct explore *explore)
     EKI_TRY(eki_save_newest(disk_folder(), &number));
     eki_save_name(name, disk_folder(), number, EKI_SAVE_MANIFEST);
     EKI_TRY(eki_save_read_manifest(name, &manifest));
-    for (int r = 0; r < explore->scenario->ranks; r++)
-        explore->sim->ranks[r].engine->key_base =
-            manifest.head.key_base +
-            (explore->deals ? manifest.head.workers : 0);
+    compare_learned(explore, name, &manifest);
     ek_status status = EK_OK;
-    for (int part = 0; status == EK_OK && part < manifest.head.ranks; part++)
-        status = load_part(explore, number, part, &manifest, &sums);
+    for (int r = 0; status == EK_OK && r < explore->scenario->ranks; r++) {
+        const struct eki_sim_rank *rank = &explore->sim->ranks[r];
+        rank->engine->key_base = manifest.head.key_base +
+                                 (explore->deals ? manifest.head.workers : 0);
+        struct eki_taking taking = {.engine = rank->engine,
+                                    .folder = disk_folder(),
+                                    .number = number,
+                                    .manifest = &manifest,
+                                    .functions = functions,
+                                    .owner =
+                                        explore->asks_owner ? owner_of : NULL,
+                                    .context = explore,
+                                    .is_same = !explore->deals};
+        status = load_rank(explore, &taking, rank);
+        add_sums(&sums, &taking.sums);
+        eki_saving_free_taking(&taking);
+    }
     if (status == EK_OK && (!eki_save_sums_equal(&sums, &manifest.sums) ||
                             manifest.head.iteration != explore->first))
         status = eki_error(EK_ERR_FILE, "sums or iteration differ");
@@ -407,11 +541,22 @@ static ek_status load(struct explore *explore)
     return status;
 }
 
+/* What only the other save had. */
+static void forget_others(struct explore *explore)
+{
+    for (int64_t key = 0; key < explore->ledger.count; key++) {
+        struct task *task = &explore->ledger.tasks[key];
+        if (task->saved[!explore->is_second].is_there &&
+            !task->saved[explore->is_second].is_there)
+            task->state = TASK_GONE;
+    }
+}
+
 static void check_lost(struct explore *explore)
 {
     struct ledger *ledger = &explore->ledger;
     for (int64_t key = 0; key < ledger->count; key++) {
-        if (ledger->tasks[key].saved.is_there)
+        if (saved_of(explore, key)->is_there)
             ledger_fail(ledger, "task %lld was saved, but is not loaded",
                         (long long)key);
     }
@@ -428,7 +573,9 @@ static void change_ranks(struct explore *explore,
     for (int r = 0; is_same && r < now->ranks; r++)
         is_same = plan->workers[r] == now->workers[r];
     explore->deals = !is_same;
-    explore->data_stays = plan->ranks == now->ranks;
+    explore->asks_owner =
+        plan->asks_owner && travel->is_used && plan->ranks != now->ranks;
+    explore->data_stays = plan->ranks == now->ranks || explore->asks_owner;
     now->ranks = plan->ranks;
     memcpy(now->workers, plan->workers, sizeof now->workers);
     memcpy(now->nodes, plan->nodes, sizeof now->nodes);
@@ -511,10 +658,13 @@ bool explore_save_and_load(struct explore *explore)
     for (int r = 0; r < explore->scenario->ranks; r++)
         explore->sim->ranks[r].iteration = explore->first;
     explore->stands = explore->deals;
+    explore_open_saved_stores(explore);
+    forget_others(explore);
     if (load(explore) != EK_OK)
         ledger_fail(&explore->ledger, "cannot load: %s", ek_error_message());
     visit_all(explore, compare_slot);
     check_lost(explore);
+    explore_check_saved_stores(explore);
     if (explore->deals)
         begin_deal(explore);
     explore_check_all(explore);

@@ -309,7 +309,7 @@ static void draw_travel(struct explore_scenario *scenario)
     struct explore_travel *travel = &scenario->travel;
     int workers = 0;
     eki_random_seed(&random, scenario->seed,
-                    2 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
+                    5 * EXPLORE_PROFILES + (uint64_t)scenario->profile);
     if (draw(&random, 6) != 0)
         return;
     for (int r = 0; r < scenario->ranks; r++)
@@ -380,6 +380,7 @@ static void draw_saves(struct explore_scenario *scenario)
             save->death += 1 + draw(&random, 2 * to.ranks + 6);
         }
         save->loses_power = draw(&random, 2) == 0;
+        save->asks_owner = draw(&random, 2) == 0;
         if (has_pinned)
             ranks = to.ranks;
         if (draw(&random, 3) != 0)

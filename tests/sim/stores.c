@@ -76,15 +76,13 @@ static void sync_store(struct explore *explore, struct explore_store *store)
     explore_seen.syncs++;
 }
 
-static void create_store(struct explore *explore, struct explore_store *store)
+/* Make a store of which all is known but the ranks. */
+static void open_store(struct explore *explore, struct explore_store *store)
 {
     const struct explore_tiling *tiling = &explore->scenario->tiling;
     ek_tiles_shape shape = EK_TILES_SHAPE_INIT;
     shape.name = "tiles";
-    store->salt = eki_random_next(&explore->random);
     store->ranks = explore->scenario->ranks;
-    store->tiles = 1 + (int)explore_below(explore, tiling->tiles_most);
-    store->length_most = tiling->length_most;
     shape.count = store->tiles;
     shape.length_of = length_of;
     shape.owner_of = owner_of;
@@ -99,6 +97,15 @@ static void create_store(struct explore *explore, struct explore_store *store)
                     ek_error_message());
     else
         explore_seen.stores++;
+}
+
+static void create_store(struct explore *explore, struct explore_store *store)
+{
+    const struct explore_tiling *tiling = &explore->scenario->tiling;
+    store->salt = eki_random_next(&explore->random);
+    store->tiles = 1 + (int)explore_below(explore, tiling->tiles_most);
+    store->length_most = tiling->length_most;
+    open_store(explore, store);
 }
 
 void explore_change_stores(struct explore *explore)
@@ -152,6 +159,66 @@ void explore_check_stores(struct explore *explore)
                           explore_tile_values(store, t),
                           tile->is_unsure ? tile->done : tile->begun,
                           tile->begun);
+        }
+    }
+}
+
+void explore_note_stores(struct explore *explore)
+{
+    for (int s = 0; s < EXPLORE_STORES; s++) {
+        struct explore_store *store = &explore->stores[s];
+        /* Numbers begin with 0. */
+        store->saved_number =
+            store->store ? 1 + store->store->tiles[0]->number : 0;
+        for (int64_t t = 0; store->store && t < store->tiles; t++) {
+            memcpy(store->tile[t].saved[explore->is_second],
+                   explore_tile_values(store, t),
+                   (size_t)length_of(t, store) * sizeof(double));
+            explore_seen.tiles_saved++;
+        }
+    }
+}
+
+void explore_change_values(struct explore *explore)
+{
+    for (int s = 0; s < EXPLORE_STORES; s++) {
+        struct explore_store *store = &explore->stores[s];
+        for (int64_t t = 0; store->store && t < store->tiles; t++)
+            explore_tile_values(store, t)[0] +=
+                (double)explore_below(explore, 3);
+    }
+}
+
+/* The store that was made first of those behind NUMBER; NULL: none. */
+static struct explore_store *next_saved(struct explore *explore,
+                                        uint32_t number)
+{
+    struct explore_store *next = NULL;
+    for (int s = 0; s < EXPLORE_STORES; s++) {
+        struct explore_store *store = &explore->stores[s];
+        if (store->saved_number > number &&
+            (!next || store->saved_number < next->saved_number))
+            next = store;
+    }
+    return next;
+}
+
+void explore_open_saved_stores(struct explore *explore)
+{
+    struct explore_store *store = next_saved(explore, 0);
+    for (; store; store = next_saved(explore, store->saved_number))
+        open_store(explore, store);
+}
+
+void explore_check_saved_stores(struct explore *explore)
+{
+    for (int s = 0; s < EXPLORE_STORES; s++) {
+        struct explore_store *store = &explore->stores[s];
+        for (int64_t t = 0; store->store && t < store->tiles; t++) {
+            const double *saved = store->tile[t].saved[explore->is_second];
+            check_between(explore, "of a save", t, length_of(t, store),
+                          explore_tile_values(store, t), saved, saved);
+            take_over(store, &store->tile[t], t);
         }
     }
 }

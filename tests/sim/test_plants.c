@@ -23,12 +23,16 @@ static const struct rare {
             {"votes-asking", EXPLORE_STORM, 3300},
             {"gives-unasked", EXPLORE_STORM, 12200},
             {"no-receipts", EXPLORE_STORM, 3000},
-            {"copied-first", EXPLORE_STORM, 5800},
-            {"twice-added", EXPLORE_STORM, 26900},
+            {"copied-first", EXPLORE_STORM, 7100},
+            {"twice-added", EXPLORE_STORM, 58000},
             /* Storms save nothing. */
             {"save-kept-lost", EXPLORE_SMALL, 1},
             {"save-duration", EXPLORE_SMALL, 1},
-            {"manifest-first", EXPLORE_SMALL, 1}};
+            {"manifest-first", EXPLORE_SMALL, 1},
+            {"save-home-lost", EXPLORE_SMALL, 400},
+            {"save-tiles-swap", EXPLORE_SMALL, 1},
+            {"save-learned", EXPLORE_SMALL, 1},
+            {"owner-border", EXPLORE_SMALL, 20000}};
 
 static struct explore explore;
 static struct explore_scenario scenario;

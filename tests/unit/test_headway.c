@@ -135,13 +135,13 @@ static void line_names_all_in_one(struct lone *lone)
                               .idle = 1,
                               .slowest = 2};
     char text[256] = "";
-    eki_look_append_headway(&look, &all, 1, text, sizeof text);
+    eki_headway_append(&look, &all, 1, text, sizeof text);
     CHECK_EQ_TEXT(text, "fock, iteration 12 [#####...] 71 % of 7,260 tasks, "
                         "0.2 s left, 1 of 4 workers idle, slowest rank 2");
     look.name = "tasks";
     all = (struct eki_headway){.known = 1234567, .workers = 1, .slowest = -1};
     text[0] = '\0';
-    eki_look_append_headway(&look, &all, 1, text, sizeof text);
+    eki_headway_append(&look, &all, 1, text, sizeof text);
     CHECK_EQ_TEXT(text,
                   "iteration 12 [........] 0 % of 1,234,567 tasks, 0 of 1 "
                   "workers idle, 3 workers not heard of");
@@ -149,7 +149,7 @@ static void line_names_all_in_one(struct lone *lone)
     all = (struct eki_headway){
         .done = 3, .known = 0 - UINT64_C(2), .workers = 4, .slowest = -1};
     text[0] = '\0';
-    eki_look_append_headway(&look, &all, 7200, text, sizeof text);
+    eki_headway_append(&look, &all, 7200, text, sizeof text);
     CHECK_HAS_TEXT(text, "[########] 100 % of 3 tasks");
 }
 
