@@ -95,6 +95,7 @@ struct eki_brought {
 struct eki_lack {
     uint64_t since; /* 0: not known to lack any */
     bool is_out;    /* for so long that the phase ends in an error */
+    bool waits;     /* no buffer was free to pass tasks on */
     int next;       /* rank that tasks go on to, counted from this one */
     struct eki_chunk *chunks; /* that go on */
 };

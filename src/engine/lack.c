@@ -18,7 +18,12 @@ struct eki_message *eki_pass_begin(struct eki_engine *engine)
 {
     if (!engine->lack.is_out || engine->topology->size == 1)
         return NULL;
-    return eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
+    engine->lack.waits |= !message;
+    if (!message)
+        eki_note_lack(engine, EKI_LACKS_SERVER);
+    return message;
 }
 
 void eki_pass_end(struct eki_engine *engine, struct eki_message *message,
@@ -113,6 +118,7 @@ void eki_lack_step(struct eki_engine *engine, uint64_t now)
     lack->is_out |= eki_ns_since(lack->since, now) >= patience_ns;
     if (!lack->is_out)
         return;
+    lack->waits = lack->waits && lacks & EKI_LACKS_SERVER;
     /* That a worker does is an error already, and the phase may be over. */
     if (lacks & EKI_LACKS_SERVER)
         eki_engine_lacks(engine, "no memory for tasks of another rank");

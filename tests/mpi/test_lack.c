@@ -107,8 +107,8 @@ static void rest_goes_on(const char *steal)
 
 static void rest_goes_on_however_tasks_are_stolen(void)
 {
-    static const char *const steals[] = {"random", "load", "hpdc12", "success",
-                                         "counter"};
+    static const char *const steals[] = {"random",  "load", "hpdc12", "success",
+                                         "counter", "sws",  "sdc"};
     for (size_t i = 0; i < sizeof steals / sizeof *steals; i++)
         rest_goes_on(steals[i]);
 }
