@@ -50,16 +50,10 @@ static bool has_one_sided(const struct explore_scenario *scenario)
 }
 
 /* In every fourth schedule one rank has none as long as tasks run.  Between
- * iterations there is some.  Not where tasks lie that cannot go on: drawn seeds
- * where there is no other rank. */
+ * iterations there is some. */
 static bool lasts(const struct explore_scenario *scenario)
 {
-    bool may_last = scenario->seed % 4 == 1 && !scenario->travel.may_follow;
-    for (int i = 0; i < scenario->iterations; i++)
-        may_last &= scenario->ranks > 1 ||
-                    eki_scheme_of(scenario->iteration[i].plan.steal)->policy !=
-                        EK_STEAL_COUNTER;
-    return may_last;
+    return scenario->seed % 4 == 1 && !scenario->travel.may_follow;
 }
 
 static void let_memory_fail(struct explore *explore)
