@@ -36,6 +36,7 @@ void eki_pass_end(struct eki_engine *engine, struct eki_message *message,
     eki_note_write(message, &note, slots, count, engine->slot_bytes);
     eki_exchange_post(&engine->exchange, message, to);
     lack->next = (lack->next + 1) % (topology->size - 1);
+    lack->passed = lack->now;
 }
 
 bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
@@ -113,6 +114,7 @@ void eki_lack_step(struct eki_engine *engine, uint64_t now)
     }
     /* The next step looks whether the server lacks memory still. */
     eki_note_lack(engine, EKI_LACKED | (lacks & EKI_LACKS_WORKER));
+    lack->now = now;
     if (lack->since == 0)
         lack->since = now;
     lack->is_out |= eki_ns_since(lack->since, now) >= patience_ns;
