@@ -22,9 +22,9 @@ static const struct rare {
 } rare[] = {{"mixed-pass", EXPLORE_STORM, 1600},
             {"votes-asking", EXPLORE_STORM, 3300},
             {"gives-unasked", EXPLORE_STORM, 12200},
-            {"no-receipts", EXPLORE_STORM, 3000},
-            {"copied-first", EXPLORE_STORM, 5800},
-            {"twice-added", EXPLORE_STORM, 26900},
+            {"no-receipts", EXPLORE_STORM, 5800},
+            {"copied-first", EXPLORE_STORM, 8500},
+            {"twice-added", EXPLORE_STORM, 58000},
             /* Storms save nothing. */
             {"save-kept-lost", EXPLORE_SMALL, 1},
             {"save-duration", EXPLORE_SMALL, 1},
