@@ -100,6 +100,15 @@ static void pass_all_on(struct eki_engine *engine)
     }
 }
 
+static void note_error(struct eki_engine *engine)
+{
+    char text[80];
+    snprintf(text, sizeof text, "no memory for tasks that came (%lld bytes)",
+             (long long)engine->lack.bytes);
+    eki_engine_lacks(engine,
+                     engine->lack.bytes ? text : "no memory for messages");
+}
+
 void eki_lack_step(struct eki_engine *engine, uint64_t now)
 {
     struct eki_lack *lack = &engine->lack;
@@ -123,7 +132,7 @@ void eki_lack_step(struct eki_engine *engine, uint64_t now)
     lack->waits = lack->waits && lacks & EKI_LACKS_SERVER;
     /* That a worker does is an error already, and the phase may be over. */
     if (lacks & EKI_LACKS_SERVER)
-        eki_engine_lacks(engine, "no memory for tasks of another rank");
+        note_error(engine);
     pass_all_on(engine);
 }
 
