@@ -93,9 +93,13 @@ struct eki_brought {
 
 /* Memory that this rank lacks in a phase (lack.c); written by the server. */
 struct eki_lack {
-    uint64_t since; /* 0: not known to lack any */
-    bool is_out;    /* for so long that the phase ends in an error */
-    int next;       /* rank that tasks go on to, counted from this one */
+    uint64_t since;  /* 0: not known to lack any */
+    uint64_t now;    /* when the server looked last ... */
+    uint64_t passed; /* ... before tasks were passed on last; 0: never */
+    int64_t bytes;   /* that the server wanted last for tasks; 0: none */
+    bool is_out;     /* for so long that the phase ends in an error */
+    bool waits;      /* no buffer was free to pass tasks on */
+    int next;        /* rank that tasks go on to, counted from this one */
     struct eki_chunk *chunks; /* that go on */
 };
 

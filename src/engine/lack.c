@@ -18,7 +18,12 @@ struct eki_message *eki_pass_begin(struct eki_engine *engine)
 {
     if (!engine->lack.is_out || engine->topology->size == 1)
         return NULL;
-    return eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
+    struct eki_message *message =
+        eki_exchange_reserve(&engine->exchange, EKI_KIND_MOVE);
+    engine->lack.waits |= !message;
+    if (!message)
+        eki_note_lack(engine, EKI_LACKS_SERVER);
+    return message;
 }
 
 void eki_pass_end(struct eki_engine *engine, struct eki_message *message,
@@ -31,6 +36,7 @@ void eki_pass_end(struct eki_engine *engine, struct eki_message *message,
     eki_note_write(message, &note, slots, count, engine->slot_bytes);
     eki_exchange_post(&engine->exchange, message, to);
     lack->next = (lack->next + 1) % (topology->size - 1);
+    lack->passed = lack->now;
 }
 
 bool eki_pass_on(struct eki_engine *engine, const unsigned char *slots,
@@ -94,6 +100,15 @@ static void pass_all_on(struct eki_engine *engine)
     }
 }
 
+static void note_error(struct eki_engine *engine)
+{
+    char text[80];
+    snprintf(text, sizeof text, "no memory for tasks that came (%lld bytes)",
+             (long long)engine->lack.bytes);
+    eki_engine_lacks(engine,
+                     engine->lack.bytes ? text : "no memory for messages");
+}
+
 void eki_lack_step(struct eki_engine *engine, uint64_t now)
 {
     struct eki_lack *lack = &engine->lack;
@@ -108,14 +123,16 @@ void eki_lack_step(struct eki_engine *engine, uint64_t now)
     }
     /* The next step looks whether the server lacks memory still. */
     eki_note_lack(engine, EKI_LACKED | (lacks & EKI_LACKS_WORKER));
+    lack->now = now;
     if (lack->since == 0)
         lack->since = now;
     lack->is_out |= eki_ns_since(lack->since, now) >= patience_ns;
     if (!lack->is_out)
         return;
+    lack->waits = lack->waits && lacks & EKI_LACKS_SERVER;
     /* That a worker does is an error already, and the phase may be over. */
     if (lacks & EKI_LACKS_SERVER)
-        eki_engine_lacks(engine, "no memory for tasks of another rank");
+        note_error(engine);
     pass_all_on(engine);
 }
 

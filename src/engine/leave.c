@@ -59,7 +59,10 @@ static void note_time(struct eki_engine *engine)
 void eki_engine_leave(struct eki_engine *engine, struct eki_error *error)
 {
     EKI_ASSERT_SLOW(eki_node_check(engine));
-    eki_lineup_leave(engine);
+    if (EKI_UNLIKELY(engine->lineup.count > 0))
+        eki_lineup_leave(engine);
+    if (EKI_UNLIKELY(engine->elsewhere && engine->elsewhere->ops->leave))
+        engine->elsewhere->ops->leave(engine->elsewhere);
     phase_error(engine, error);
     note_time(engine);
     engine->moves.count = 0;

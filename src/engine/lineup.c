@@ -288,8 +288,7 @@ int64_t eki_lineup_cancel(struct eki_lineup *lineup)
     return lineup->count - first;
 }
 
-/* Of the seeds of a worker only cancelled ones stay. */
-static void keep_cancelled(struct eki_local *local)
+void eki_keep_cancelled(struct eki_local *local)
 {
     unsigned char *kept = local->seed_end;
     for (unsigned char *at = kept; at != local->seed_base;) {
@@ -305,12 +304,10 @@ static void keep_cancelled(struct eki_local *local)
 void eki_lineup_leave(struct eki_engine *engine)
 {
     struct eki_lineup *lineup = &engine->lineup;
-    if (lineup->count == 0)
-        return;
     for (int here = 0; here < engine->topology->workers_here; here++) {
         struct eki_local *local = &engine->workers[here]->local;
         if (lineup->kept < lineup->count)
-            keep_cancelled(local);
+            eki_keep_cancelled(local);
         else
             local->seed_base = local->seed_top = local->seed_end;
     }

@@ -60,7 +60,10 @@ int64_t eki_lineup_share(struct eki_engine *engine, unsigned char *slots,
                          int64_t most);
 /* Cancel those that nobody has taken; returns how many. */
 int64_t eki_lineup_cancel(struct eki_lineup *lineup);
-/* On leaving: those that were taken are seeds of nobody any more. */
+/* Of the seeds of a worker from their base on only cancelled ones stay. */
+void eki_keep_cancelled(struct eki_local *local);
+/* On leaving, where there is one: those that were taken are seeds of nobody any
+ * more. */
 void eki_lineup_leave(struct eki_engine *engine);
 
 #endif

@@ -304,11 +304,18 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
     char what[TEXT_BYTES / 2] = "";
     const struct eki_message *held =
         engine->line.wire ? engine->line.wire->held : NULL;
+    /* Somebody passes them on again after so long. */
+    bool passes = engine->lack.passed != 0 &&
+                  eki_ns_since(engine->lack.passed, at->now) < quiet / 2;
     if (held)
         eki_append(what, sizeof what,
                    ", a message from rank %d (%s) for which there is no memory",
                    held->head.source,
                    eki_engine_verb(engine, held->head.kind)->name);
+    if (passes)
+        eki_append(what, sizeof what,
+                   ", tasks that ranks pass on because none has memory for "
+                   "them");
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->tell)
@@ -316,7 +323,8 @@ static void tell_waits(struct eki_look *look, const struct eki_moment *at,
                                 sizeof what);
     }
     if (!what[0] || look->rank >= TELLERS_MOST ||
-        !(held ? may_tell_wait : may_tell)(look, &look->waits, quiet, at->now))
+        !(held || passes ? may_tell_wait : may_tell)(look, &look->waits, quiet,
+                                                     at->now))
         return;
     EKI_SAY(look, "waiting %s%s with%s", time_of(quiet).text,
             where_of(look).text, what + 1);

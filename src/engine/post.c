@@ -13,6 +13,13 @@ struct ek_worker *eki_server_worker(struct eki_engine *engine, int id)
     return engine->workers[here];
 }
 
+/* There is no memory for BYTES of tasks. */
+static void note_bytes(struct eki_engine *engine, size_t bytes)
+{
+    engine->lack.bytes = (int64_t)bytes;
+    eki_note_lack(engine, EKI_LACKS_SERVER);
+}
+
 /* The tasks of a message, stolen ones or others; NULL: no memory. */
 static struct eki_chunk *make_chunk(struct eki_engine *engine,
                                     const struct eki_message *message,
@@ -21,7 +28,7 @@ static struct eki_chunk *make_chunk(struct eki_engine *engine,
     size_t bytes = (size_t)message->head.count * engine->slot_bytes;
     struct eki_chunk *chunk = eki_alloc(1, sizeof *chunk + bytes);
     if (!chunk) {
-        eki_note_lack(engine, EKI_LACKS_SERVER);
+        note_bytes(engine, bytes);
         return NULL;
     }
     memcpy(chunk->slots, message->body, bytes);
@@ -81,7 +88,7 @@ bool eki_server_share(struct eki_engine *engine, const unsigned char *slots,
     struct eki_local *local = &engine->post.brought.local;
     size_t bytes = (size_t)count * engine->slot_bytes;
     if (!eki_local_reserve(local, count)) {
-        eki_note_lack(engine, EKI_LACKS_SERVER);
+        note_bytes(engine, bytes);
         return eki_pass_on(engine, slots, count);
     }
     memcpy(local->stack_top, slots, bytes);

@@ -71,8 +71,11 @@ struct eki_protocol_ops {
      * EKI_MARK_DATA: drop what comes for it; false: it had not waited for that.
      */
     bool (*end_task)(struct eki_protocol *protocol, struct ek_worker *worker);
-    /* The phase was stopped: give WORKER back what is hidden from it. */
-    void (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
+    /* The phase was stopped: give WORKER back what is hidden from it; how many
+     * tasks are cancelled where they lie, which `leave` gives back. */
+    int64_t (*cancel)(struct eki_protocol *protocol, struct ek_worker *worker);
+    /* The rank leaves a process whose scheme brings work by this protocol. */
+    void (*leave)(struct eki_protocol *protocol);
     /* Whether WORKER, who looks for work elsewhere, wants the server to send
      * something.  Each unless NULL: *AWAITS, which is false before: whether an
      * answer is on its way; *DUE, which is UINT64_MAX, never, before: when the

@@ -63,10 +63,12 @@ void eki_engine_stall(const struct eki_engine *engine, const char *where,
     int count = 0;
     if (!is_short)
         EKI_SAY(
-            topology,
-            "phase %llu stands still%s: all workers are idle, but the tasks "
-            "created and executed differ",
-            (unsigned long long)engine->phase, where);
+            topology, "phase %llu stands still%s: %s",
+            (unsigned long long)engine->phase, where,
+            eki_has_lacked(engine)
+                ? "no rank has memory for tasks that are left"
+                : "all workers are idle, but the tasks created and executed "
+                  "differ");
     for (int here = 0; here < workers; here++) {
         const struct ek_worker *worker = engine->workers[here];
         if ((!is_short || holds_tasks(worker)) && count++ < NAMED_MOST)

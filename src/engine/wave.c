@@ -184,13 +184,15 @@ static void spread_stop(struct eki_engine *engine)
     }
 }
 
-/* Not before the rest of an answer is sent, nor what departs: endless waves
- * could take every buffer that those wait for.  Nor do these take every one:
- * what has been sent since the last vote was their turn. */
+/* Not before the rest of an answer is sent, nor what departs or is passed on:
+ * endless waves could take every buffer that those wait for.  Nor do these take
+ * every one: what has been sent since the last vote was their turn. */
 static bool may_vote_now(const struct eki_engine *engine)
 {
     if (engine->waves.is_turn)
         return true;
+    if (EKI_UNLIKELY(engine->lack.waits))
+        return false;
     for (int i = 0; i < engine->protocol_count; i++) {
         const struct eki_protocol *protocol = engine->protocols[i];
         if (protocol->ops->may_vote && !protocol->ops->may_vote(protocol))

@@ -168,12 +168,13 @@ void eki_worker_cancel(struct ek_worker *worker, struct eki_counts *counts)
 {
     struct eki_local *local = &worker->local;
     struct eki_protocol *elsewhere = worker->engine->elsewhere;
+    int64_t tasks = 0;
     if (elsewhere && elsewhere->ops->cancel)
-        elsewhere->ops->cancel(elsewhere, worker);
+        tasks = elsewhere->ops->cancel(elsewhere, worker);
     eki_local_take_back(
         local, eki_deque_acquire(&worker->share.deque, worker->share.shared));
-    int64_t tasks = eki_pinned_cancel(&worker->engine->pinned) +
-                    eki_lineup_cancel(&worker->engine->lineup);
+    tasks += eki_pinned_cancel(&worker->engine->pinned) +
+             eki_lineup_cancel(&worker->engine->lineup);
     if (!eki_local_is_empty(local))
         tasks += eki_local_cancel(local);
     if (tasks == 0)

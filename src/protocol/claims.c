@@ -84,19 +84,10 @@ static void tell_too_early(struct eki_one_sided *side,
 
 void eki_steal_get(struct eki_one_sided *side, struct eki_steal *steal)
 {
-    size_t bytes = side->protocol.engine->slot_bytes;
     if (EKI_PLANTED(COPIED_FIRST))
         tell_too_early(side, steal);
     steal->stage = EKI_STEAL_GET;
-    if (steal->room < steal->count) {
-        struct eki_message *message =
-            eki_alloc(1, sizeof *message + steal->count * bytes);
-        if (!message)
-            return; /* again in the next step */
-        eki_free(steal->message);
-        steal->message = message;
-        steal->room = steal->count;
-    }
+    steal->message->head.count = steal->count;
     eki_steal_get_part(side, steal, steal->first,
                        eki_steal_side_by_side(side, steal), 0);
 }

@@ -12,16 +12,27 @@ static struct eki_counter *counter_of(struct eki_protocol *protocol)
     return (struct eki_counter *)protocol;
 }
 
-/* Give a worker its seeds back, once, if nobody can draw them. */
-static void cancel_counter(struct eki_protocol *protocol,
-                           struct ek_worker *worker)
+/* Give a worker its seeds back, once, if nobody can draw them.  Where there is
+ * no other rank, what nobody has drawn is cancelled without a copy. */
+static int64_t cancel_counter(struct eki_protocol *protocol,
+                              struct ek_worker *worker)
 {
-    struct eki_drawer *drawer = &counter_of(protocol)->drawers[worker->here];
-    if (!eki_table_is_void(counter_of(protocol)) ||
-        drawer->first == drawer->last)
-        return;
-    worker->local.seed_base -= drawer->last - drawer->first;
-    drawer->first = drawer->last;
+    struct eki_counter *counter = counter_of(protocol);
+    struct eki_drawer *drawer = &counter->drawers[worker->here];
+    if (eki_table_is_void(counter)) {
+        worker->local.seed_base -= drawer->last - drawer->first;
+        drawer->first = drawer->last;
+        return 0;
+    }
+    return eki_table_is_ready(counter) && protocol->engine->topology->size == 1
+               ? eki_numbers_cancel(counter)
+               : 0;
+}
+
+static void leave_counter(struct eki_protocol *protocol)
+{
+    if (counter_of(protocol)->kept >= 0)
+        eki_numbers_give_back(counter_of(protocol));
 }
 
 static bool enter_counter(struct eki_protocol *protocol,
@@ -35,6 +46,7 @@ static bool enter_counter(struct eki_protocol *protocol,
     /* On one node a draw costs no message. */
     counter->is_guided = is_guided && !protocol->engine->alone;
     counter->is_used = protocol->engine->elsewhere == protocol;
+    counter->kept = -1;
     /* relaxed: handed on by the start of the team. */
     atomic_store_explicit(&counter->is_void, false, memory_order_relaxed);
     if (!counter->is_used)
@@ -358,6 +370,7 @@ const struct eki_protocol_ops eki_counter_ops = {.name = "counter",
                                                  .step = step_counter,
                                                  .seek = seek_counter,
                                                  .cancel = cancel_counter,
+                                                 .leave = leave_counter,
                                                  .calls = calls_counter};
 
 ek_status eki_counter_add(struct eki_engine *engine)

@@ -117,6 +117,8 @@ struct eki_counter {
     struct eki_seeds own[EKI_SEED_CLASSES]; /* `first`: how many */
     int classes;                            /* of seeds, in this phase */
     int64_t sorted;  /* seeds here that are numbered as the lineup has them */
+    int64_t kept;    /* from this number on cancelled where they lie, by who did
+                        it; -1: none */
     int64_t *starts; /* [workers_here + 1]: first seeds of workers */
     struct eki_drawer *drawers; /* [workers_here] */
     unsigned char *copies;      /* two of each; NULL: nobody has fetched */

@@ -36,6 +36,12 @@ static bool is_same_node(const struct eki_engine *engine)
     return engine->topology->node == engine->topology->node_of_rank[0];
 }
 
+/* What is drawn and finds no room can go on to another rank. */
+static bool may_go_on(const struct eki_counter *counter)
+{
+    return counter->protocol.engine->topology->size > 1;
+}
+
 /* The server is to send something. */
 static void count_want(struct eki_counter *counter)
 {
@@ -75,7 +81,8 @@ static int64_t are_here(const struct eki_counter *counter,
 {
     const struct eki_seeds *seeds = &counter->table[entry];
     int64_t end = drawer->end < seeds[1].first ? drawer->end : seeds[1].first;
-    if (end - number > EKI_BATCH_MAX)
+    /* Where no other rank is, there is room for all (may_draw()). */
+    if (end - number > EKI_BATCH_MAX && may_go_on(counter))
         end = number + EKI_BATCH_MAX;
     if (seeds->function >= 0 || eki_numbers_rank(counter, entry) ==
                                     counter->protocol.engine->topology->rank)
@@ -177,16 +184,33 @@ static void note_fetch(struct ek_worker *worker,
         EKI_FETCH_WANT;
 }
 
-/* The server is to see what becomes of NUMBER, which is drawn; where no other
- * rank is, the worker tries again. */
+/* The server is to see what becomes of NUMBER, which is drawn. */
 static void get_stuck(struct eki_counter *counter, struct eki_drawer *drawer,
                       int64_t number)
 {
-    bool has_others = counter->protocol.engine->topology->size > 1;
-    eki_drawer_set_number(drawer, number,
-                          has_others ? EKI_DRAW_STUCK : EKI_DRAW_NUMBER);
-    if (has_others)
-        count_want(counter);
+    EKI_ASSERT(may_go_on(counter));
+    eki_drawer_set_number(drawer, number, EKI_DRAW_STUCK);
+    count_want(counter);
+}
+
+/* Whether a worker may draw: where what is drawn can go nowhere else, there
+ * must be room for it first, else the phase ends in an error. */
+static bool may_draw(const struct eki_counter *counter,
+                     struct ek_worker *worker)
+{
+    const struct eki_local *local = &worker->local;
+    int64_t n = eki_numbers_all(counter);
+    n = n < counter->chunk ? n : counter->chunk;
+    if (may_go_on(counter) || local->stack_limit - local->stack_top >=
+                                  n * (ptrdiff_t)local->slot_bytes)
+        return true;
+    int64_t left = eki_numbers_all(counter) -
+                   (int64_t)eki_glance(&worker->engine->node->draw);
+    n = left < n ? left : n;
+    if (n <= 0 || eki_local_reserve(&worker->local, n))
+        return true;
+    eki_worker_no_memory(worker, n, "drawn tasks");
+    return false;
 }
 
 /* Bring seeds from NUMBER on to the stack, as many as were drawn with it and
@@ -212,7 +236,7 @@ static bool take_numbers(struct eki_counter *counter, struct ek_worker *worker,
             eki_drawer_set_number(drawer, number, EKI_DRAW_NUMBER);
         return false;
     }
-    if (!eki_local_reserve(&worker->local, count)) {
+    if (may_go_on(counter) && !eki_local_reserve(&worker->local, count)) {
         eki_worker_no_memory(worker, count, "drawn tasks");
         get_stuck(counter, drawer, number);
         return false;
@@ -248,6 +272,8 @@ enum eki_sought eki_drawer_seek(struct eki_counter *counter,
             ask_numbers(counter, worker, now);
             return EKI_SOUGHT_ASKED;
         }
+        if (!may_draw(counter, worker))
+            return EKI_SOUGHT_NOTHING;
         worker->counts.tries++;
         drawer->asked_at = now;
         int count;

@@ -200,6 +200,61 @@ int64_t eki_numbers_draw(const struct eki_counter *counter, int chunk,
                                               memory_order_relaxed);
 }
 
+int64_t eki_numbers_cancel(struct eki_counter *counter)
+{
+    _Atomic uint64_t *next = &counter->protocol.engine->node->draw;
+    int64_t all = eki_numbers_all(counter);
+    /* relaxed, both: only the number counts. */
+    int64_t first = (int64_t)atomic_load_explicit(next, memory_order_relaxed);
+    if (first < all)
+        first = (int64_t)atomic_exchange_explicit(next, (uint64_t)all,
+                                                  memory_order_relaxed);
+    if (first >= all)
+        return 0;
+    counter->kept = first;
+    return all - first;
+}
+
+/* The seeds of a worker, without those that DRAWN tells of, are cancelled. */
+static void cancel_behind(struct eki_local *local, int64_t drawn)
+{
+    unsigned char *at = local->seed_base;
+    struct eki_slot *slot = (struct eki_slot *)at;
+    for (int64_t n; drawn > 0 && at != local->seed_end; drawn -= n) {
+        slot = (struct eki_slot *)at;
+        n = eki_slot_tasks(slot);
+        if (n > drawn)
+            break;
+        at += local->slot_bytes;
+    }
+    if (drawn > 0 && at != local->seed_end) {
+        struct eki_range range;
+        memcpy(&range, slot->payload, sizeof range);
+        range.first += drawn;
+        slot->id += (uint64_t)drawn;
+        memcpy(slot->payload, &range, sizeof range);
+    }
+    local->seed_base = at;
+    local->seed_top = local->seed_end;
+    eki_local_cancel(local);
+}
+
+void eki_numbers_give_back(struct eki_counter *counter)
+{
+    struct eki_engine *engine = counter->protocol.engine;
+    for (int64_t j = counter->kept; j < counter->sorted; j++)
+        engine->lineup.items[j].slot->flags |= EKI_SLOT_CANCELLED;
+    for (int here = 0; here < engine->topology->workers_here; here++) {
+        struct eki_local *local = &engine->workers[here]->local;
+        const struct eki_drawer *drawer = &counter->drawers[here];
+        local->seed_base -= drawer->last - drawer->first;
+        if (counter->sorted > 0)
+            eki_keep_cancelled(local);
+        else if (drawer->first != drawer->last)
+            cancel_behind(local, counter->kept - counter->starts[here]);
+    }
+}
+
 int eki_numbers_entry(const struct eki_counter *counter, int64_t number)
 {
     const struct eki_seeds *table = counter->table;

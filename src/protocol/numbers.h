@@ -31,6 +31,11 @@ void eki_numbers_assign(struct eki_counter *counter);
  * are guided. */
 int64_t eki_numbers_draw(const struct eki_counter *counter, int chunk,
                          int *count);
+/* Cancel what nobody has drawn, in a job of one rank whose table is ready; how
+ * many. */
+int64_t eki_numbers_cancel(struct eki_counter *counter);
+/* ... and give it back to the workers who hold it, when nobody draws. */
+void eki_numbers_give_back(struct eki_counter *counter);
 /* The entry of NUMBER, which is less than the sum. */
 int eki_numbers_entry(const struct eki_counter *counter, int64_t number);
 /* NUMBER of ENTRY, of a rank, as that counts its seeds. */

@@ -54,6 +54,23 @@ static void claim_if_shown(struct eki_one_sided *side, struct eki_steal *steal,
         eki_steal_in_vain(side, steal);
 }
 
+/* Let any worker have the tasks, in parts that could be passed on; false: no
+ * memory for what is left. */
+static bool share_block(struct eki_engine *engine, struct eki_message *message)
+{
+    int64_t *left = &message->head.count, most = eki_message_slots(engine);
+    while (*left > 0) {
+        int64_t part = *left < most ? *left : most;
+        if (!eki_server_share(engine,
+                              message->body +
+                                  (size_t)(*left - part) * engine->slot_bytes,
+                              part))
+            return false;
+        *left -= part;
+    }
+    return true;
+}
+
 /* Give the tasks to the worker, or to others; false: not now. */
 static bool deliver_block(struct eki_one_sided *side, struct eki_steal *steal)
 {
@@ -71,13 +88,12 @@ static bool deliver_block(struct eki_one_sided *side, struct eki_steal *steal)
         }
         engine->has_strange = true;
     }
-    message->head.count = steal->count;
     message->head.first = 0;
     message->head.source = steal->rank;
     /* Who shuts its answers as it begins a task runs what has come there, even
      * when stopped; what is claimed is cancelled first. */
     if (is_stopped
-            ? !eki_server_share(engine, message->body, steal->count)
+            ? !share_block(engine, message)
             : !eki_server_bring(engine, engine->workers[steal - side->steals],
                                 message, steal->since))
         return false;
@@ -108,17 +124,6 @@ static void go_on_stealing(struct eki_one_sided *side, struct eki_steal *steal,
     }
 }
 
-/* Start the operation of a steal that has none under way. */
-static bool start_next(struct eki_one_sided *side, struct eki_steal *steal)
-{
-    if (steal->stage == EKI_STEAL_GET && steal->room < steal->count) {
-        eki_steal_get(side, steal);
-        if (steal->room < steal->count)
-            return false;
-    }
-    return eki_one_sided_start(side, &steal->next, &steal->ticket);
-}
-
 /* False: it goes on in a later step, if at all. */
 static bool step_steal(struct eki_one_sided *side, struct eki_steal *steal)
 {
@@ -127,7 +132,8 @@ static bool step_steal(struct eki_one_sided *side, struct eki_steal *steal)
         return false;
     if (steal->stage == EKI_STEAL_HERE)
         return deliver_block(side, steal);
-    if (steal->ticket < 0 && !start_next(side, steal))
+    if (steal->ticket < 0 &&
+        !eki_one_sided_start(side, &steal->next, &steal->ticket))
         return false;
     if (steal->stage == EKI_STEAL_COPIED) {
         side->late[side->late_count++] = steal->ticket;
@@ -280,7 +286,8 @@ static void visit_one_sided(const struct eki_protocol *protocol,
          here++) {
         const struct eki_steal *steal = &side->steals[here];
         if (steal->stage == EKI_STEAL_HERE)
-            visitor(context, "steal", steal->message->body, steal->count);
+            visitor(context, "steal", steal->message->body,
+                    steal->message->head.count);
     }
 }
 
@@ -313,6 +320,24 @@ const struct eki_protocol_ops eki_one_sided_ops = {
     .calls = calls_one_sided,
     .visit = visit_one_sided};
 
+/* With room for blocks, because what is claimed must come: memory that no block
+ * has needed is not touched. */
+static bool make_steals(struct eki_one_sided *side, size_t workers)
+{
+    const struct eki_engine *engine = side->protocol.engine;
+    bool has_room = true;
+    side->steals = eki_alloc(workers, sizeof *side->steals);
+    for (size_t here = 0; side->steals && here < workers; here++) {
+        struct eki_steal *steal = &side->steals[here];
+        steal->ticket = -1;
+        steal->message = eki_alloc_untouched(
+            sizeof *steal->message +
+            eki_deque_block_max(engine->capacity) * engine->slot_bytes);
+        has_room &= steal->message != NULL;
+    }
+    return side->steals && has_room;
+}
+
 ek_status eki_one_sided_add(struct eki_engine *engine)
 {
     const struct eki_topology *topology = engine->topology;
@@ -330,14 +355,11 @@ ek_status eki_one_sided_add(struct eki_engine *engine)
     for (int e = 0; e < EKI_SWS_EPOCHS_MAX; e++)
         side->ring.is_copied[e] = true;
     side->askers = eki_alloc_lines(workers * sizeof *side->askers);
-    side->steals = eki_alloc(workers, sizeof *side->steals);
     side->seen = eki_alloc((size_t)topology->size, sizeof *side->seen);
-    if (!side->askers || !side->steals || !side->seen) {
+    if (!side->askers || !side->seen || !make_steals(side, workers)) {
         destroy_one_sided(&side->protocol);
         return eki_error(EK_ERR_NOMEM, "no memory for one-sided steals");
     }
-    for (size_t here = 0; here < workers; here++)
-        side->steals[here].ticket = -1;
     eki_engine_add(engine, &side->protocol);
     return EK_OK;
 }

@@ -91,10 +91,10 @@ struct eki_steal {
     int rank;   /* the victim */
     uint64_t since;
     struct eki_rma_operation next;
-    uint32_t first, count; /* slots of the victim; 0: none is claimed */
-    size_t copied;         /* the word that is told so */
-    int64_t room;
-    struct eki_message *message; /* of slots, for as many as there is ROOM */
+    uint32_t first, count;       /* slots of the victim; 0: none is claimed */
+    size_t copied;               /* the word that is told so */
+    struct eki_message *message; /* room for the largest block; its count: how
+                                    many of the slots are still here */
 };
 
 /* What an operation of the owner is for. */

@@ -132,10 +132,16 @@ static bool return_tasks(struct eki_one_sided *side)
     while (ring->back > 0) {
         uint64_t first = ring->end - ring->back;
         uint64_t part = slots_side_by_side(side, first, ring->back);
+        uint64_t most = (uint64_t)eki_message_slots(engine);
         /* The last ones first: the end goes down. */
         if (part < ring->back) {
             first += part;
             part = ring->back - part;
+        }
+        /* In parts that could be passed on. */
+        if (part > most) {
+            first += part - most;
+            part = most;
         }
         if (!eki_server_share(engine, slot_at(side, first), (int64_t)part))
             return false;

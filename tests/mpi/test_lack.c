@@ -16,9 +16,11 @@
 void eki_memory_fail(int64_t n);
 
 enum {
-    TASKS = 1500, /* of rank 0 */
-    FEW = 150,    /* of each rank, where they pause */
+    TASKS = 800, /* of rank 0 */
+    FEW = 150,   /* of each rank, where they pause */
     ALLOCATIONS = 6,
+    STEALS = 8,
+    ALONE = 6, /* the first that one rank is tested with */
     PARTS_MOST = 8
 };
 
@@ -47,7 +49,7 @@ static ek_collection *make_tasks(const char *on_stop, const char *steal)
     ek_options options = job_options();
     job_set(&options, "on_stop", on_stop);
     job_set(&options, "steal", steal);
-    job_set(&options, "stall_ms", "100");
+    job_set(&options, "stall_ms", "40");
     ek_collection *tasks = job_create(&options);
     ek_function function = job_register(tasks, "run", run, NULL);
     for (int number = 0; job_rank == 0 && number < TASKS; number++)
@@ -107,9 +109,10 @@ static void rest_goes_on(const char *steal)
 
 static void rest_goes_on_however_tasks_are_stolen(void)
 {
-    static const char *const steals[] = {"random", "load", "hpdc12", "success",
-                                         "counter"};
-    for (size_t i = 0; i < sizeof steals / sizeof *steals; i++)
+    static const char *const steals[] = {"random",  "load",       "hpdc12",
+                                         "success", "sws",        "sdc",
+                                         "counter", "counter:100"};
+    for (int i = job_size > 1 ? 0 : ALONE; i < STEALS; i++)
         rest_goes_on(steals[i]);
 }
 

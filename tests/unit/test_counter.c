@@ -502,6 +502,67 @@ static void drawn_seed_goes_on(struct lone *lone)
     CHECK_EQ_INT(lone_number_in(move, 0), 10);
 }
 
+/* A job of one rank, with a range of 20 indices and two seeds. */
+static void enter_alone(struct lone *lone, int chunk)
+{
+    static const int workers[1] = {1}, nodes[1] = {0};
+    lone_open_job(lone, 0, 1, workers, nodes);
+    lone_make(lone);
+    seed_range(lone, 500, 20, 7);
+    lone_seed(lone, 2, 30);
+    enter_chunks(lone, chunk);
+}
+
+/* The seeds of the next iteration, of a phase that was stopped: TASKS, the
+ * first one a range from INDEX on. */
+static void check_kept(struct lone *lone, int64_t index, int64_t tasks)
+{
+    struct eki_local *local = &lone_worker(lone)->local;
+    const struct eki_slot *slot = (const struct eki_slot *)local->seed_base;
+    struct eki_range range;
+    CHECK_EQ_INT(lone_worker(lone)->counts.cancelled, tasks);
+    CHECK_EQ_INT(local->aside, 0);
+    CHECK_EQ_INT(eki_local_slots(local, local->seed_base, local->seed_end), 3);
+    memcpy(&range, slot->payload, sizeof range);
+    CHECK_EQ_INT(range.first, index);
+    CHECK_EQ_INT(range.last, 520);
+    CHECK_EQ_INT(slot->id & (EKI_NUMBERS - 1), 7 + (uint64_t)(index - 500));
+    for (int i = 1; i < 3; i++) {
+        slot = eki_slot_at(local->seed_base, i, LONE_SLOT);
+        CHECK(slot->flags & EKI_SLOT_CANCELLED);
+        CHECK_EQ_INT(lone_number(slot), 29 + (uint64_t)i);
+    }
+}
+
+static void lone_rank_draws_where_it_has_room(struct lone *lone)
+{
+    enter_alone(lone, 17);
+    eki_memory_fail(EKI_MEMORY_GONE);
+    lone_step(lone);
+    CHECK(eki_is_stopped(lone->engine));
+    CHECK_EQ_INT(lone_worker(lone)->counts.tries, 0);
+    struct eki_error error = lone_end(lone);
+    eki_memory_fail(0);
+    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+    CHECK_EQ_TEXT(error.text, "no memory for drawn tasks (17 of 64 bytes)");
+    check_kept(lone, 500, 22);
+}
+
+static void lone_rank_keeps_what_nobody_has_drawn(struct lone *lone)
+{
+    enter_alone(lone, 5);
+    for (int ran = 0, steps = 0; ran < 5 && steps < 20; steps++) {
+        if (lone_step(lone) != EKI_STEP_RUN)
+            continue;
+        while (eki_worker_take(lone_worker(lone)))
+            ran++;
+    }
+    eki_engine_stop(lone->engine);
+    lone_end(lone);
+    CHECK_EQ_INT(lone_worker(lone)->counts.tasks, 5);
+    check_kept(lone, 505, 17);
+}
+
 int main(void)
 {
     RUN_LONE(rank_0_waits_for_the_seeds_of_others);
@@ -529,6 +590,8 @@ int main(void)
     RUN(table_of_wrong_size_is_refused);
     RUN_LONE(lone_rank_may_be_served);
     RUN_LONE(drawn_seed_goes_on);
+    RUN_LONE(lone_rank_draws_where_it_has_room);
+    RUN_LONE(lone_rank_keeps_what_nobody_has_drawn);
     RUN(scheme_says_why_there_is_no_counter);
     return check_result();
 }

@@ -441,6 +441,26 @@ static void held_message_is_told(struct lone *lone)
                          "is no memory");
 }
 
+/* Nor has any other rank. */
+static void passed_tasks_are_told(struct lone *lone)
+{
+    open_apart(lone, 0);
+    begin(lone, EK_STEAL_RANDOM);
+    looks.end_ns = 5 * STALL_NS;
+    eki_memory_fail(EKI_MEMORY_GONE);
+    for (int i = 0; i < 40 && !looks.ends; i++) {
+        lone->engine->waves.neighbors[0].probed = 0;
+        lone_fill(lone, lone_message(lone, EKI_KIND_MOVE), 1, 5);
+        lone_serve(lone);
+        look_for(lone, 1, STALL_NS * 3 / 4);
+        lone_forget(lone);
+    }
+    eki_memory_fail(0);
+    CHECK(looks.ends);
+    CHECK_HAS_TEXT(told, "with tasks that ranks pass on because none has "
+                         "memory for them");
+}
+
 /* The report of an iteration waits for ranks that are still in it. */
 static void call_names_who_is_missing(struct lone *lone)
 {
@@ -510,6 +530,7 @@ int main(void)
     RUN_WITH(struct lone, end, server_that_nobody_steps_is_told);
     RUN_WITH(struct lone, end, long_work_in_a_restore_is_not_told);
     RUN_WITH(struct lone, end, held_message_is_told);
+    RUN_WITH(struct lone, end, passed_tasks_are_told);
     RUN_WITH(struct lone, end, call_names_who_is_missing);
     RUN_WITH(struct lone, end, disks_are_given_more_time);
     return check_result();

@@ -383,6 +383,27 @@ static void a_stop_empties_the_ring(struct lone *lone)
     CHECK(ring->tail == ring->end);
 }
 
+/* In a message of its own each, if more do not fit. */
+static void ring_goes_on_where_memory_is_gone(struct lone *lone)
+{
+    uint32_t initial;
+    begin_one_sided(lone, EK_STEAL_SWS, SEEDS);
+    uint64_t tasks = own_word(&initial);
+    lone->fabric.message_bytes = sizeof(struct eki_message) + LONE_SLOT;
+    eki_memory_fail(EKI_MEMORY_GONE);
+    eki_engine_stop(lone->engine);
+    for (int i = 0; i < 4; i++) {
+        lone->now += UINT64_C(5000000000);
+        lone_serve(lone);
+    }
+    eki_memory_fail(0);
+    CHECK(tasks > 1);
+    CHECK_EQ_INT(lone_count(lone, EKI_KIND_MOVE), tasks);
+    struct eki_error error = lone_end_root(lone, 0, tasks);
+    CHECK_EQ_INT(error.status, EK_ERR_NOMEM);
+    CHECK_EQ_TEXT(error.text, "no memory for tasks that came (64 bytes)");
+}
+
 /* MPI counts the bytes of half of a ring. */
 static void rings_are_bounded(void)
 {
@@ -403,5 +424,6 @@ int main(void)
     RUN_LONE(owner_goes_on_while_tasks_are_copied);
     RUN_LONE(what_is_being_copied_is_kept);
     RUN_LONE(a_stop_empties_the_ring);
+    RUN_LONE(ring_goes_on_where_memory_is_gone);
     return check_result();
 }

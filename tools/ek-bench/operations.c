@@ -104,7 +104,7 @@ static double run_samples(struct queue *queue, const struct eki_manner *manner,
     return bench_low_mean(samples, SAMPLES);
 }
 
-/* False: MPI has no memory for this. */
+/* False: there is no memory for this. */
 static bool open_queue(MPI_Comm both, struct queue *queue)
 {
     struct eki_one_sided *side = &queue->side;
@@ -112,8 +112,12 @@ static bool open_queue(MPI_Comm both, struct queue *queue)
         2 * (size_t)BLOCK_MOST * eki_slot_bytes(payloads[PAYLOADS - 1]);
     queue->both = both;
     bench_check(eki_fabric_mpi_create(both, &queue->fabric));
-    if (eki_fabric_mpi_export(queue->fabric, EKI_ONE_SIDED_WORDS, bytes,
+    queue->steal.message =
+        eki_alloc_untouched(sizeof(struct eki_message) + bytes);
+    if (!queue->steal.message ||
+        eki_fabric_mpi_export(queue->fabric, EKI_ONE_SIDED_WORDS, bytes,
                               &side->rma) != EK_OK) {
+        eki_free(queue->steal.message);
         eki_fabric_mpi_destroy(&queue->fabric);
         return false;
     }
@@ -143,7 +147,6 @@ void bench_operations(const struct bench *bench, MPI_Comm both)
     for (int i = 0; i < bench->repetitions * PAYLOADS * SIZES; i++) {
         int p = i / SIZES % PAYLOADS, s = i % SIZES;
         queue.engine.slot_bytes = eki_slot_bytes(payloads[p]);
-        queue.steal.room = 0; /* there was room for slots of another size */
         double sws = run_samples(&queue, &eki_sws, UINT32_C(1) << s);
         double sdc = run_samples(&queue, &eki_sdc, UINT32_C(1) << s);
         bench_row_add(rows[p][s], sws, sdc);
