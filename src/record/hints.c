@@ -93,20 +93,25 @@ static bool is_same_job(const struct eki_record *record, const char *collection,
     bool has_name = strcmp(shape->name, collection) == 0;
     if (!record->is_complete && eki_is_untold(&is_short_told))
         eki_log(EK_LEVEL_WARN, 0, fabric->size, "hints", "%s", record->warning);
-    if (has_name && shape->ranks == fabric->size)
+    if (has_name && shape->ranks == fabric->size && shape->key_base == 0)
         return true;
     if (!eki_is_untold(&is_other_told))
         return false;
-    if (has_name)
+    if (!has_name)
+        eki_log(EK_LEVEL_WARN, 0, fabric->size, "hints",
+                "'%.500s' is a record of '%s': '%s' has no hints; in the "
+                "file's name %% stands for the collection's",
+                record->path, shape->name, collection);
+    else if (shape->key_base == 0)
         eki_log(EK_LEVEL_WARN, 0, fabric->size, "hints",
                 "'%.500s' is of a job of %d ranks, this one has %d: '%s' has "
                 "no hints",
                 record->path, shape->ranks, fabric->size, collection);
     else
         eki_log(EK_LEVEL_WARN, 0, fabric->size, "hints",
-                "'%.500s' is a record of '%s': '%s' has no hints; in the "
-                "file's name %% stands for the collection's",
-                record->path, shape->name, collection);
+                "'%.500s' is of a job that had loaded tasks of other workers: "
+                "'%s' has no hints",
+                record->path, collection);
     return false;
 }
 

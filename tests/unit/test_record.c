@@ -7,6 +7,8 @@
  */
 #define _GNU_SOURCE
 #include "check.h"
+#include "fabric/fabric.h"
+#include "record/hints.h"
 #include "record/layout.h"
 #include "task/task.h"
 
@@ -307,6 +309,28 @@ static void a_record_may_have_no_iteration(void)
     CHECK_EQ_INT(record->iteration_count + record->function_count, 0);
     CHECK(record->is_complete);
     eki_record_close(&record);
+}
+
+/* Of a job that has loaded: it tells the key base, and is no source of hints.
+ */
+static void a_later_job_has_a_key_base(void)
+{
+    struct eki_record *record;
+    struct eki_record_writer *writer;
+    struct eki_hints *hints;
+    const struct eki_fabric fabric = {.size = shape.ranks};
+    for (int base = 0; base <= 8; base += 8) {
+        CHECK_OK(eki_record_create(path, &shape, &writer));
+        CHECK_OK(eki_record_write_key_base(writer, base));
+        CHECK_OK(eki_record_write_key_base(writer, base));
+        CHECK_OK(eki_record_finish(&writer));
+        if (CHECK_OK(eki_record_open(path, &record)))
+            CHECK_EQ_INT(record->shape.key_base, base);
+        eki_record_close(&record);
+        CHECK_OK(eki_hints_read(path, shape.name, &fabric, &hints));
+        CHECK_EQ_INT(hints->told.tasks, base == 0 ? 0 : -1);
+        eki_hints_free(&hints);
+    }
 }
 
 /* A job that is started again leaves what the run before has written. */
@@ -882,6 +906,7 @@ int main(int argc, char **argv)
     fetch(&whole);
     RUN(a_record_that_was_not_closed_is_read);
     RUN(a_record_may_have_no_iteration);
+    RUN(a_later_job_has_a_key_base);
     RUN(durations_survive_as_bins);
     RUN(each_field_of_the_header_is_checked);
     RUN(each_field_of_a_block_is_checked);
