@@ -49,6 +49,7 @@ static void prepare(void)
         struct eki_counter *counter = &counters[rank];
         world_topology[rank].node_of_rank = nodes;
         world_topology[rank].first_worker = first_worker;
+        counter->protocol.ops = &eki_counter_ops;
         counter->protocol.engine = &world_engines[rank];
         counter->table = tables[rank];
         counter->starts = starts[rank];
