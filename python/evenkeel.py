@@ -716,9 +716,10 @@ class Tasks:
 
     def stop_at(self, seconds: float) -> None:
         """Stop the loop that runs so long from now, or begins after that: it
-        raises Stopped.  EVENKEEL_TIME_LIMIT does the same.  Collective."""
+        raises Stopped.  EVENKEEL_TIME_LIMIT does the same.  Below 0: do not
+        stop.  Collective."""
         self._ready()
-        self._end_at(time.monotonic() + seconds)
+        self._end_at(time.monotonic() + seconds if seconds >= 0 else None)
 
     def _end_at(self, moment: Optional[float]) -> None:
         self._ends_at = moment

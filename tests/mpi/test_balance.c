@@ -498,8 +498,9 @@ static size_t read_manifest(const char *folder, int n, char bytes[1000])
     FILE *file = fopen(name, "rb");
     size_t all = file ? fread(bytes, 1, 1000, file) : 0;
     CHECK(file && fclose(file) == 0 && all > 300 && all < 1000);
-    memmove(bytes, bytes + 60, all - 60);
-    return all - 60;
+    size_t head = (unsigned char)bytes[12];
+    memmove(bytes, bytes + head, all - head);
+    return all - head;
 }
 
 /* A job with WORKERS runs what was saved with STEAL, and as restored by CHOSEN.

@@ -119,6 +119,7 @@ def sweep(name, dies):
             while not os.path.exists(name):
                 time.sleep(1e-3)
             os.kill(os.getpid(), signal.SIGKILL)
+    tasks.stop_at(-1)
     ran = sum(tasks.map(lambda _: len(mine), range(ranks)))
     expect(out == list(range(1, SWEEP + 1)), out)
     if tasks.rank == 0:

@@ -160,7 +160,7 @@ static void *unpack_input(const ek_task *given, void *buffer, size_t bytes,
     int64_t key = key_of(given);
     compare(explore, "the input", key, buffer, bytes,
             length_of(explore, key, task->data.version), task->data.version);
-    if (task->data.is_here)
+    if (task->data.object)
         ledger_fail(&explore->ledger, "the input of task %lld comes twice",
                     (long long)key);
     task->data.has_failed = fails(explore);
@@ -170,22 +170,25 @@ static void *unpack_input(const ek_task *given, void *buffer, size_t bytes,
     if (!object)
         abort();
     *object = (struct object){key, task->data.version};
-    task->data.is_here = true;
+    task->data.object = object;
     party->objects++;
     return object;
 }
 
 /* Frees what unpack_input has made. */
-static void drop_object(struct explore_party *party, const struct task *task,
+static void drop_object(struct explore_party *party, struct task *task,
                         int64_t key, struct object *object)
 {
     if (!party->explore->scenario->travel.unpacks)
         return;
-    if (object->key != key || !task->data.is_here)
+    if (object->key != key || task->data.object != object) {
         ledger_fail(&party->explore->ledger,
                     "pack_result of task %lld is given the data of task %lld",
                     (long long)key, (long long)object->key);
+        return;
+    }
     party->objects--;
+    task->data.object = NULL;
     free(object);
 }
 
@@ -205,7 +208,6 @@ static size_t pack_result(const ek_task *given, void *object, void *buffer,
     int64_t key = key_of(given);
     size_t bytes = length_of(explore, key, task->data.version + 1);
     drop_object(party, task, key, object);
-    task->data.is_here = false;
     if (!buffer && task->data.is_owed && may_lose(explore, task->iteration))
         drop_result(explore, task, EK_ERR_NOMEM);
     if ((buffer != NULL) != task->data.is_owed)

@@ -237,7 +237,7 @@ struct task_data {
     int32_t version;  /* of what its home has: tasks that have changed it */
     bool has_failed;  /* a callback for it has, in this iteration */
     int16_t packed;   /* iteration in which it was last; -1: never */
-    bool is_here;     /* its input is unpacked where it runs */
+    void *object;     /* owned; its input, unpacked where it runs; or NULL */
     bool is_owed;     /* a result is on its way */
     bool is_packed;   /* ... and packed */
     bool is_released; /* it is on its way to a new home */
