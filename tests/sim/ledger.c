@@ -10,6 +10,9 @@
 
 void ledger_open(struct ledger *ledger)
 {
+    /* A schedule that fails leaves some. */
+    for (int64_t key = 0; key < ledger->count; key++)
+        free(ledger->tasks[key].data.object);
     ledger->count = 0;
     ledger->failure[0] = '\0';
     memset(ledger->tally, 0, sizeof ledger->tally);

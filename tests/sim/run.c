@@ -519,9 +519,7 @@ void explore_free(struct explore *explore)
     explore_destroy_stores(explore);
     eki_sim_destroy(&explore->sim);
     disk_remove_folder();
-    /* A schedule that fails leaves some. */
-    for (int64_t key = 0; key < explore->ledger.count; key++)
-        free(explore->ledger.tasks[key].data.object);
+    ledger_open(&explore->ledger);
     free(explore->ledger.tasks);
     explore->ledger.tasks = NULL;
     explore->ledger.room = 0;
