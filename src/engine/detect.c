@@ -253,9 +253,10 @@ bool eki_detect_vote(struct eki_engine *engine, struct eki_vote *vote,
 void eki_detect_voted(struct eki_engine *engine)
 {
     struct eki_detect *detect = &engine->detect;
-    if (detect->is_settled)
-        detect->doubts = 0;
     detect->open_since = 0;
+    if (!detect->is_settled)
+        return;
+    detect->doubts = 0;
     set_hush(engine, false);
 }
 

@@ -358,7 +358,7 @@ static struct eki_setup engine_of(const struct explore_scenario *scenario)
         .lines_up = scenario->seed % 2 == 0,
         /* A rank goes without memory for half as long: each wave of that wait
          * is simulated. */
-        .stall_ns = lasts(scenario) ? explore_deadline(scenario) / 8 : 0,
+        .stall_ns = lasts(scenario) ? explore_deadline(scenario) / 32 : 0,
         .steal_batch = (int64_t)(scenario->seed / 2 % 3),
         .load_threshold = scenario->seed / 6 % 4 == 3,
         .lifeline = {.graph = (int)(scenario->seed % 5),
