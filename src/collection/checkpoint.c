@@ -40,7 +40,8 @@ void eki_checkpoint_watch(ek_collection *tasks)
     tell_of_pulling(tasks, saves);
 }
 
-/* There are none any more; rank 0 says so, whatever the environment says. */
+/* Checkpoints end, whatever the environment says; rank 0 says so, unless others
+ * begin. */
 static void close_checkpoints(ek_collection *tasks)
 {
     struct eki_saves *saves = &tasks->parts.saves;
@@ -51,8 +52,8 @@ static void close_checkpoints(ek_collection *tasks)
     eki_lookout_save_at(&tasks->lookout, 0);
     if (tasks->fabric->rank == 0 && saves->every.folder == 0)
         eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
-                "'%s' writes no checkpoints: the program has set option "
-                "checkpoint to 0",
+                "'%s' writes no checkpoints: its option checkpoint has been "
+                "set to 0",
                 tasks->settings.name);
 }
 
