@@ -31,6 +31,7 @@ ek_status eki_saving_check(const ek_collection *tasks, const char *call);
 
 /* What out.home_of is of a save; CONTEXT is the engine. */
 int eki_saving_home(const void *context, const struct eki_slot *slot);
+
 /* What one rank takes of a save, and how far it is. */
 struct eki_taking {
     struct eki_engine *engine;
@@ -53,8 +54,8 @@ struct eki_taking {
 /* Open the file of PART, and read its numbers. */
 ek_status eki_saving_open_part(struct eki_taking *taking, int part,
                                struct eki_save_in *in);
-/* Let the engine hold what is this rank's; as many ranks ask for no owner, and
- * forget that there is one. */
+/* Let the engine hold what is this rank's.  No owner is asked where ranks are
+ * as many as in the save: then OWNER is NULL afterwards. */
 ek_status eki_saving_take(struct eki_taking *taking);
 void eki_saving_free_taking(struct eki_taking *taking);
 

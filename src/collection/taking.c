@@ -2,8 +2,8 @@
 /*
  * Which tasks of a save a rank takes, and where it holds them.  Ranks that are
  * as many, with as many workers, take their own files.  Others take files in
- * turn, but a task with data goes to its home: of that each rank looks for its
- * tasks in all files.
+ * turn.  But a task with data goes to its home: if functions have data, each
+ * rank looks for its tasks in all files.
  */
 #include "base/plant.h"
 #include "collection/saving.h"
