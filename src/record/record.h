@@ -213,8 +213,8 @@ ek_status eki_record_write_data(struct eki_record_writer *writer, int function,
  * first iteration, once. */
 ek_status eki_record_write_about(struct eki_record_writer *writer,
                                  const char *about);
-/* Say the key base of the job, before the first iteration; 0 needs not be said.
- */
+/* Say the key base of the job, before the first iteration; without this it is
+ * 0. */
 ek_status eki_record_write_key_base(struct eki_record_writer *writer, int base);
 /* How many functions were named. */
 int eki_record_functions_written(const struct eki_record_writer *writer);

@@ -36,8 +36,7 @@ static void print_task(const struct eki_record *record,
 static ek_status print_tasks(struct eki_record *record)
 {
     printf("iteration,worker,order,home,number,id,function,start_s,duration_ns,"
-           "flags,"
-           "input_bytes,result_bytes,payload\n");
+           "flags,input_bytes,result_bytes,payload\n");
     for (int64_t i = 0; i < record->iteration_count; i++) {
         struct eki_record_iteration iteration;
         EKI_TRY(tool_load(record, i, &iteration));
