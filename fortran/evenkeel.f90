@@ -749,18 +749,19 @@ contains
         call finish(c_load(tasks%handle, trim(folder) // c_null_char), ierr)
     end subroutine
 
-    ! '' if nothing was loaded; iteration is as it was then.
+    ! '' if nothing was loaded; iteration is as it was then, else how many passes
+    ! were over.
     function ek_loaded(tasks, iteration) result(prefix)
         type(ek_tasks), intent(in) :: tasks
         class(*), intent(inout), optional :: iteration
         character(:), allocatable :: prefix
         type(c_ptr) :: found
-        integer(c_int64_t) :: next
-        found = c_loaded(tasks%handle, next)
+        integer(c_int64_t) :: over
+        found = c_loaded(tasks%handle, over)
         prefix = ''
         if (.not. c_associated(found)) return
         prefix = text_of(found)
-        if (present(iteration)) call put(next, iteration)
+        if (present(iteration)) call put(over, iteration)
     end function
 
     ! Whether the next pass is the rest of one.
