@@ -79,12 +79,11 @@ def test_map():
 
 
 def test_limit():
-    """It counts from the Tasks, not from the first loop of a name."""
+    """It counts from the Tasks, not from the first loop."""
     with ek.Tasks(time_limit="20ms") as limited:
-        list(limited.range(n))      # too short
         time.sleep(0.04)
         try:
-            list(limited.range(n, name="second"))
+            list(limited.range(n))
             expect(False, "not stopped")
         except ek.Stopped:
             pass
@@ -111,6 +110,8 @@ def sweep(name, dies):
         except ek.Stopped:
             pass
         tasks.allreduce(out)
+        if not any(out):            # a busy machine: not one task began
+            continue
         if tasks.rank == 0:
             with open(f"{name}.new", "w", encoding="utf-8") as file:
                 file.write(repr(out))
