@@ -94,6 +94,15 @@ done
 run 0 --simulate 0 told.ekr
 grep -q 'older version' out && fail 'a new record is called old'
 
+# A task that worker 5 of an earlier job had first.
+sed '1s/5/6/; s/^iteration .*/& stopped 0/; /^about restore/a earlier workers 8
+s/^task 2199023255555 /task 3195455668231 /' told >later
+"$ek_record" binary later later.ekr || fail 'no record of a later job'
+run 0 --csv --simulate 0 later.ekr
+is longest 0 id 5497558138887
+is longest 0 home 2
+is longest 0 number 7
+
 # A table of the report, with what a record does not know.
 {
     printf 'collection\titeration\twall_s\twork_s\toverhead_s\tsearch_s\tend_s\tstart_s\tlate_s\tdata_wait_s\ttile_wait_s\trestore_s\toutside_s\tcpu_s\tstarved_s\tstarved_in_tasks_s\tstarved_idle_s\tefficiency\tspeed\tbound\timbalance\ttasks\tlargest_task_s\tcores\tslowest_rank\tlatest_rank\n'
