@@ -9,6 +9,7 @@
 #include "job.h"
 
 #include <evenkeel_pull.h>
+#include <evenkeel_save.h>
 #include <evenkeel_spawn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +20,7 @@ enum {
 };
 
 static ek_function numbers, children;
-static _Atomic int64_t ran, sum;
+static _Atomic int64_t ran, sum, ids; /* of what do_task() has seen */
 
 /* One of four numbers spawns a child. */
 static void do_task(const ek_task *task)
@@ -35,6 +36,8 @@ static void do_task(const ek_task *task)
     memcpy(&number, task->payload, sizeof number);
     atomic_fetch_add(&ran, 1);
     atomic_fetch_add(&sum, number);
+    if (task->function == numbers)
+        atomic_fetch_add(&ids, (int64_t)task->id);
     if (task->function == numbers && number % 4 == 0) {
         int child = -number;
         CHECK_OK(ek_spawn(task->worker, children, &child, sizeof child, 0));
@@ -545,6 +548,38 @@ static void tasks_without_body_are_fetched(void)
     }
 }
 
+/* The ids of the numbers, added up. */
+static int64_t fetch_ids(ek_collection *tasks, int threads)
+{
+    atomic_store(&ids, 0);
+    JOB_OK(ek_begin(tasks));
+    fetch_with_openmp(tasks, threads);
+    JOB_OK(ek_end(tasks, NULL));
+    check_numbers(TASKS);
+    return job_sum(atomic_load(&ids));
+}
+
+/* Other workers load them. */
+static void fetched_tasks_keep_their_ids(void)
+{
+    char folder[] = "/tmp/evenkeel-pull-XXXXXX", workers[20];
+    job_make_folder(folder);
+    ek_collection *tasks = make("saved");
+    add_numbers(tasks, TASKS);
+    int64_t saved = fetch_ids(tasks, job_workers);
+    JOB_OK(ek_save(tasks, folder));
+    ek_destroy(&tasks);
+    snprintf(workers, sizeof workers, "%d", job_workers + 1);
+    setenv("EVENKEEL_WORKERS", workers, 1);
+    tasks = make("loaded");
+    snprintf(workers, sizeof workers, "%d", job_workers);
+    setenv("EVENKEEL_WORKERS", workers, 1);
+    JOB_OK(ek_load(tasks, folder));
+    CHECK_EQ_INT(fetch_ids(tasks, job_workers + 1), saved);
+    ek_destroy(&tasks);
+    job_remove_folder(folder);
+}
+
 static void count_warnings(ek_level level, const char *line, void *context)
 {
     if (level == EK_LEVEL_WARN && strstr(line, "'open'") &&
@@ -735,6 +770,7 @@ int main(int argc, char **argv)
     JOB_RUN(loops_that_skip_are_told);
     JOB_RUN(wrong_calls_are_refused);
     JOB_RUN(tasks_without_body_are_fetched);
+    JOB_RUN(fetched_tasks_keep_their_ids);
     JOB_RUN(open_iterations_are_destroyed);
     JOB_RUN(servers_need_serialized);
     JOB_RUN(servers_answer_during_a_task);
