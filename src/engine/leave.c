@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank leaves a phase: what its ranks return, and how long it took. */
+/* A rank leaves a phase: what all ranks return, and how long it took. */
 #include "engine/internal.h"
 
 /* The counters of the workers begin anew: a planted bug, they are cumulative.
