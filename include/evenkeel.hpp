@@ -734,7 +734,7 @@ class collection
                 wanted.workers = parent.rank_workers();
                 try {
                     tasks = std::make_unique<collection>(parent.comm_, wanted);
-                    /* Nobody could load them, or wants the rest of a loop. */
+                    /* Nobody could load its saves, or wants the rest. */
                     tasks->set_option("checkpoint", "0");
                     tasks->set_option("on_stop", "restart");
                 } catch (const error &thrown) { /* of all ranks */

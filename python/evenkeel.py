@@ -358,7 +358,7 @@ class _Loop:
         self.tasks = owner._comm.create({"name": name, "workers": 1,
                                          "check": False, **options})
         self.function = self.register(name)
-        # Nobody could load them: the program has the items of its loops.
+        # Nobody could load its saves: the program has the items of its loops.
         _check(self.calls.ek_set_option(self.tasks, b"checkpoint", b"0"))
         self.stop_at(owner._ends_at)
         workers = self.calls.ek_job_workers(self.tasks)

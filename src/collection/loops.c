@@ -52,7 +52,8 @@ static ek_status make_loop(MPI_Comm comm, ek_for_fn *fn, int count,
     loops = *made;
     eki_fabric_mpi_at_free((*made)->fabric, end_with_comm);
     eki_lookouts_at_end(end_with_mpi);
-    /* Nobody could load them. */
+    /* Nobody could load its saves, or wants the rest of a loop. */
+    EKI_TRY(ek_set_option(*made, "on_stop", "restart"));
     return ek_set_option(*made, "checkpoint", "0");
 }
 

@@ -67,8 +67,7 @@ static unsigned who_asked(ek_collection *tasks, struct eki_error *error)
 /* Whether a stop without a request is continued. */
 static bool continues_alone(const ek_collection *tasks)
 {
-    return tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE &&
-           !tasks->loop.fn;
+    return tasks->settings.options.on_stop == EKI_ON_STOP_CONTINUE;
 }
 
 /* How the iteration was stopped, or whether it has paused; collective. */
