@@ -359,7 +359,9 @@ class _Loop:
                                          "check": False, **options})
         self.function = self.register(name)
         # Nobody could load its saves: the program has the items of its loops.
-        _check(self.calls.ek_set_option(self.tasks, b"checkpoint", b"0"))
+        # Nor would a loop that stop() has ended be one that goes on.
+        for option, value in (b"checkpoint", b"0"), (b"on_stop", b"restart"):
+            _check(self.calls.ek_set_option(self.tasks, option, value))
         self.stop_at(owner._ends_at)
         workers = self.calls.ek_job_workers(self.tasks)
         if workers != owner.size:

@@ -78,6 +78,15 @@ def test_map():
                (list(range(1, n + 1)) if is_here else None), "not all")
 
 
+def test_stop():
+    """A loop that stop() ends is over, whatever on_stop says."""
+    with ek.Tasks(on_stop="continue") as stopping:
+        for _ in stopping.range(n):
+            stopping.stop()
+        expect(stopping.allreduce([sum(1 for _ in stopping.range(n))]) == [n],
+               "the rest of a loop that was over")
+
+
 def test_limit():
     """It counts from the Tasks, not from the first loop."""
     with ek.Tasks(time_limit="20ms") as limited:
@@ -131,6 +140,7 @@ with ek.Tasks() as tasks:
     if case == "loops":
         test_range()
         test_map()
+        test_stop()
         test_limit()
     else:
         sweep(sys.argv[3], sys.argv[4:] == ["dies"])
