@@ -348,6 +348,7 @@ class _Loop:
         self.calls = _library()
         self.blocks: dict[int, Any] = {}    # arrays by their index
         self.found: dict[int, Any] = {}     # by a map that was stopped
+        self.given: Any = None              # its number of items, and root
         self.block_function: Any = None
         self.task = Task()
         # Indices of a range that ran here; None: the loop had none.
@@ -556,7 +557,7 @@ class Tasks:
         the same name starts where its items ran before.  Collective.
 
         Stopped has the results so far; the next map of this name needs the
-        same items, runs the rest, and returns all results."""
+        same items and root, runs the rest, and returns all results."""
         if root is not None and not (isinstance(root, int) and
                                      0 <= root < self.size):
             raise ValueError(f"map: root {root!r}; allowed: 0 ... "
@@ -565,6 +566,12 @@ class Tasks:
         items = list(items)
         failures: list[tuple[int, bytes]] = []
         loop, stopped = self._loop_of(name), None
+        given = len(items), root
+        if loop.given not in (None, given):
+            raise ValueError(
+                "map: {} items, root {}; '{}' was stopped with {}, root {}; "
+                "allowed: the same, until all have run".format(
+                    *given, name, *loop.given))
         try:
             for i in loop.indices(len(items)):
                 try:
@@ -579,7 +586,7 @@ class Tasks:
         except BaseException as error:
             if not self._failed_together:
                 raise
-            loop.found = {}
+            loop.found, loop.given = {}, None
             if not isinstance(error, Error):    # Ctrl-C between items
                 failures.append((-1, _portable(error)))
                 self._failure = None
@@ -594,9 +601,9 @@ class Tasks:
                                     ctypes.byref(results)))
         loop.found.update(results.loads())
         if stopped:
-            stopped.results = dict(loop.found)
+            stopped.results, loop.given = dict(loop.found), given
             raise stopped
-        found, loop.found = loop.found, {}
+        found, loop.found, loop.given = loop.found, {}, None
         return [found[i] for i in sorted(found)] \
             if root in (None, self.rank) else None
 

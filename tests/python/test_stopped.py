@@ -74,6 +74,13 @@ def test_map():
         is_here = root in (None, tasks.rank)
         expect(all(found[i] == i + 1 for i in found), found)
         expect(0 < len(found) < n if is_here else not found, len(found))
+        other = 0 if root is None else None
+        for many, to in (n - 1, root), (n, other):
+            try:
+                tasks.map(item, range(many), to)
+                expect(False, "not refused")
+            except ValueError as error:
+                expect(f"was stopped with {n}, root {root}" in str(error), error)
         expect(tasks.map(item, range(n), root) ==
                (list(range(1, n + 1)) if is_here else None), "not all")
 
