@@ -127,6 +127,7 @@ void eki_detect_enter(struct eki_engine *engine)
     detect->unacknowledged = 0;
     detect->doubts = 0;
     detect->open_since = 0;
+    detect->was_open = false;
     /* Tasks that came here, or left, in phases before. */
     for (int here = 0; here < engine->topology->workers_here; here++) {
         executed += engine->workers[here]->executed;
@@ -253,11 +254,14 @@ bool eki_detect_vote(struct eki_engine *engine, struct eki_vote *vote,
 void eki_detect_voted(struct eki_engine *engine)
 {
     struct eki_detect *detect = &engine->detect;
+    /* Between two votes all nodes have been idle: it is time to settle, which
+     * new requests would put off for ever where answers are slow. */
+    bool is_quiet = detect->was_open && !detect->is_settled;
+    detect->was_open = !detect->is_settled;
+    if (detect->is_settled)
+        detect->doubts = 0;
     detect->open_since = 0;
-    if (!detect->is_settled)
-        return;
-    detect->doubts = 0;
-    set_hush(engine, false);
+    set_hush(engine, is_quiet);
 }
 
 bool eki_detect_is_last(const struct eki_vote *sum)

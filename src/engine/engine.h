@@ -71,9 +71,10 @@ struct eki_detect {
     int64_t unacknowledged; /* messages for which receipts are to come */
     /* Of who votes: what the next vote says, until it has left; whether it is
      * one for which nothing is open; since when something has been, while the
-     * workers are idle, or 0. */
+     * workers are idle, or 0.  Whether the last one only told of a stall. */
     uint32_t doubts;
     bool is_settled;
+    bool was_open;
     uint64_t open_since;
 };
 
