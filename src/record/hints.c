@@ -33,7 +33,7 @@ static void take_hints(struct eki_hints *hints, const struct eki_record *record,
         uint64_t number = task->id % EKI_NUMBERS;
         bool is_set = task->flags & EKI_RECORD_COSTED;
         uint64_t ns = is_set ? 0 : task->duration_ns;
-        if (home >= shape->workers || number >= EKI_NUMBERS / 2)
+        if (home >= shape->workers || number >= EKI_SPAWNED_NUMBERS)
             continue;
         hints->list[hints->count++] = (struct eki_hint){
             number, ranks[home], task->function, task->bin, is_set};

@@ -18,8 +18,6 @@ enum {
     EKI_HEADER_NAME = 24,
     EKI_HEADER_RANK_WORKERS = 88,
 
-    EKI_RECORD_WORKERS_MAX = 1 << 24, /* homes that an id can name */
-
     EKI_ABOUT_MOST = 65536, /* bytes of the text about a job */
 
     /* Bodies: of the data of a function (from version 2 on), ... */

@@ -17,10 +17,10 @@ static ek_status check_header_ranks(const struct eki_record *record,
 {
     uint64_t bytes = eki_get(header + EKI_HEADER_BYTES, 4);
     uint64_t ranks = eki_get(header + EKI_HEADER_RANKS, 4);
-    if (ranks < 1 || ranks > EKI_RECORD_WORKERS_MAX)
+    if (ranks < 1 || ranks > EKI_HOMES_MOST)
         return eki_sealed_refuse(&record->in, EKI_HEADER_RANKS,
                                  "%" PRIu64 " ranks; allowed: 1 ... %d", ranks,
-                                 EKI_RECORD_WORKERS_MAX);
+                                 EKI_HOMES_MOST);
     uint64_t expected = EKI_HEADER_RANK_WORKERS + 4 * ranks + EKI_BLOCK_CRC;
     if (bytes != expected)
         return eki_sealed_refuse(&record->in, EKI_HEADER_BYTES,
@@ -50,7 +50,7 @@ static ek_status read_rank_workers(struct eki_record *record, int64_t *sum)
         uint64_t workers = eki_get(bytes + 4 * rank, 4);
         *sum += (int64_t)workers;
         record->rank_workers[rank] = (int)workers;
-        if (workers < 1 || *sum > EKI_RECORD_WORKERS_MAX)
+        if (workers < 1 || *sum > EKI_HOMES_MOST)
             status = eki_sealed_refuse(
                 &record->in, EKI_HEADER_RANK_WORKERS + 4 * (int64_t)rank,
                 "rank %zu has %" PRIu64 " workers", rank, workers);

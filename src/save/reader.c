@@ -36,7 +36,7 @@ static ek_status read_part_head(struct eki_sealed_in *in, int part,
         return eki_sealed_refuse(in, EKI_SAVE_RANKS,
                                  "%" PRIu64 " ranks with %" PRIu64
                                  " workers, %" PRIu64
-                                 " of them here, after %" PRIu64,
+                                 " of them here; key base %" PRIu64,
                                  ranks, workers, here, base);
     uint64_t iteration = eki_get(header + EKI_SAVE_ITERATION, 8);
     uint64_t parts = eki_get(header + EKI_SAVE_PARTS, 8);

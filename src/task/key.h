@@ -29,6 +29,12 @@
 #define EKI_SPAWNED_NUMBERS (EKI_NUMBERS / 2)
 #define EKI_MOVED_NUMBERS (EKI_NUMBERS / 4 * 3)
 
+/* Id of the first task that a worker spawns. */
+static inline uint64_t eki_id_first_spawned(int64_t worker)
+{
+    return eki_id(worker, EKI_SPAWNED_NUMBERS);
+}
+
 /* Homes that an id can name. */
 #define EKI_HOMES_MOST (1 << 24)
 

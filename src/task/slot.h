@@ -143,12 +143,6 @@ static inline uint64_t eki_id(int64_t worker, uint64_t number)
 {
     return (uint64_t)worker << EKI_ID_BITS | number;
 }
-/* Id of the first task that a worker spawns; its seeds are numbered from 0 on.
- */
-static inline uint64_t eki_id_first_spawned(int64_t worker)
-{
-    return eki_id(worker, EKI_NUMBERS / 2);
-}
 static inline int eki_id_home(uint64_t id)
 {
     return (int)(id >> EKI_ID_BITS);

@@ -7,7 +7,7 @@
  *     test_save RANKS WORKERS
  */
 #define _GNU_SOURCE
-#include "job.h"
+#include "some.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,8 +48,6 @@ struct list {
 };
 
 static char folder[] = "/tmp/evenkeel-saves-XXXXXX", path[PATH];
-static MPI_Comm some; /* the ranks that save, or load */
-static bool is_in;    /* this one is among them */
 static struct list saved;
 static double duration_of[NUMBERS]; /* of the tasks that were saved */
 static uint64_t id_of[IDS];         /* likewise; 0: there is none */
@@ -115,24 +113,6 @@ static int index_task(ek_worker *worker, const void *payload, size_t bytes,
     if (index % 10 != 0)
         ek_discard(worker);
     return 0;
-}
-
-static int savers(void)
-{
-    return job_size < 3 ? job_size : 3;
-}
-
-/* The first N ranks do what follows. */
-static void take_ranks(int n)
-{
-    is_in = job_rank < n;
-    MPI_Comm_split(MPI_COMM_WORLD, is_in, job_rank, &some);
-}
-
-static void leave_ranks(ek_collection **tasks)
-{
-    ek_destroy(tasks);
-    MPI_Comm_free(&some);
 }
 
 static ek_collection *make_over_some(ek_options options, bool is_reversed)
@@ -346,15 +326,6 @@ static ek_status load_some(ek_collection *tasks, const char *where)
 {
     return is_in ? ek_load(tasks, where) : EK_OK;
 }
-
-/* This must fail on all ranks that are in it, and say PART. */
-#define FAILS(call, status, part)                      \
-    do {                                               \
-        JOB_STATUS(is_in ? (call) : (status), status); \
-        if (is_in)                                     \
-            CHECK_HAS_TEXT(ek_error_message(), part);  \
-        MPI_Barrier(MPI_COMM_WORLD);                   \
-    } while (0)
 
 /* Save tasks in the folder NAME below that of the test. */
 static void save_to(const char *name, ek_options options)

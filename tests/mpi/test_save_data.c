@@ -7,7 +7,7 @@
  *     test_save_data RANKS WORKERS
  */
 #define _GNU_SOURCE
-#include "job.h"
+#include "some.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,40 +30,17 @@ enum {
 };
 
 static char folder[] = "/tmp/evenkeel-saved-XXXXXX", path[PATH];
-static MPI_Comm some; /* the ranks that save, or load */
-static bool is_in;    /* this one is among them */
 static int owner_shift;
-
-static int savers(void)
-{
-    return job_size < 3 ? job_size : 3;
-}
 
 /* A collection of the first N ranks; NULL: this is another one. */
 static ek_collection *make_on(int n, ek_options options)
 {
     ek_collection *tasks = NULL;
-    is_in = job_rank < n;
-    MPI_Comm_split(MPI_COMM_WORLD, is_in, job_rank, &some);
+    take_ranks(n);
     if (is_in)
         CHECK_OK(ek_create(some, &options, &tasks));
     return tasks;
 }
-
-static void leave(ek_collection **tasks)
-{
-    ek_destroy(tasks);
-    MPI_Comm_free(&some);
-}
-
-/* This must fail on all ranks that are in it, and say PART. */
-#define FAILS(call, status, part)                      \
-    do {                                               \
-        JOB_STATUS(is_in ? (call) : (status), status); \
-        if (is_in)                                     \
-            CHECK_HAS_TEXT(ek_error_message(), part);  \
-        MPI_Barrier(MPI_COMM_WORLD);                   \
-    } while (0)
 
 static int64_t length_of(int64_t tile, void *context)
 {
@@ -147,7 +124,7 @@ static void save_tiles(void)
         for (int s = 0; s < 2; s++)
             ek_tiles_destroy(&stores[s]);
     }
-    leave(&tasks);
+    leave_ranks(&tasks);
 }
 
 static void load_tiles(int ranks)
@@ -160,7 +137,7 @@ static void load_tiles(int ranks)
         visit_stores(stores, false);
     for (int s = 0; tasks && s < 2; s++)
         ek_tiles_destroy(&stores[s]);
-    leave(&tasks);
+    leave_ranks(&tasks);
 }
 
 static void tiles_are_loaded_on_any_number_of_ranks(void)
@@ -194,7 +171,7 @@ static void other_stores_are_refused(void)
                        : "is not 'lengthy' of 50");
         for (int s = 0; s < 2; s++)
             ek_tiles_destroy(&stores[s]);
-        leave(&tasks);
+        leave_ranks(&tasks);
     }
 }
 
@@ -382,7 +359,7 @@ static void save_data(const char *how)
     memcpy(saved_ids, seen.ids, sizeof saved_ids);
     MPI_Allreduce(MPI_IN_PLACE, saved_values, NUMBERS, MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
-    leave(&tasks);
+    leave_ranks(&tasks);
 }
 
 /* This rank has the data of all numbers whose home it is. */
@@ -431,7 +408,7 @@ static void load_data(const char *how, int ranks, int workers, bool has_owner)
         look(tasks, &seen);
         check_homes(&seen);
     }
-    leave(&tasks);
+    leave_ranks(&tasks);
 }
 
 static void data_has_its_homes(void)
@@ -458,12 +435,12 @@ static void other_owners_are_refused(void)
     int rank = job_size;
     ek_collection *tasks = make_on(1, job_options());
     FAILS(ek_set_owner(tasks, nowhere, &rank), EK_ERR_STATE, "has data");
-    leave(&tasks);
+    leave_ranks(&tasks);
     /* The last save is of data that has followed. */
     tasks = make_with_data(savers(), "return", job_workers);
     if (savers() > 1)
         FAILS(ek_load(tasks, path), EK_ERR_ARG, "data=follow");
-    leave(&tasks);
+    leave_ranks(&tasks);
     for (int i = 0; i < 2; i++) {
         tasks = make_with_data(2, "follow", job_workers);
         rank = i == 0 ? 2 : job_rank;
@@ -471,7 +448,7 @@ static void other_owners_are_refused(void)
             CHECK_OK(ek_set_owner(tasks, nowhere, &rank));
         FAILS(ek_load(tasks, path), i == 0 ? EK_ERR_ARG : EK_ERR_FILE,
               i == 0 ? "is rank 2; allowed: 0 ... 1" : "the same on all ranks");
-        leave(&tasks);
+        leave_ranks(&tasks);
     }
 }
 
@@ -571,7 +548,7 @@ static void leave_all(ek_collection **tasks, ek_tiles *stores[2])
 {
     for (int s = 0; *tasks && s < 2; s++)
         ek_tiles_destroy(&stores[s]);
-    leave(tasks);
+    leave_ranks(tasks);
 }
 
 static void a_write_that_fails_leaves_the_save_before(void)

@@ -120,17 +120,14 @@ static ek_status take_name(struct parse *parse)
 
 static ek_status take_rank(struct parse *parse)
 {
-    enum {
-        WORKERS_MAX = 1 << 24
-    };
     uint64_t rank, workers;
     EKI_TRY(check_count(parse, 4));
-    EKI_TRY(number_after(parse, "rank", 1, WORKERS_MAX, &rank));
-    EKI_TRY(number_after(parse, "workers", 3, WORKERS_MAX, &workers));
+    EKI_TRY(number_after(parse, "rank", 1, EKI_HOMES_MOST, &rank));
+    EKI_TRY(number_after(parse, "workers", 3, EKI_HOMES_MOST, &workers));
     if (rank != (uint64_t)parse->shape.ranks)
         return refuse(parse, "rank %" PRIu64 ", expected %d", rank,
                       parse->shape.ranks);
-    if (workers < 1 || parse->shape.workers + (int)workers > WORKERS_MAX)
+    if (workers < 1 || parse->shape.workers + (int)workers > EKI_HOMES_MOST)
         return refuse(parse, "%" PRIu64 " workers on a rank", workers);
     int *grown = eki_realloc(parse->rank_workers, rank + 1, sizeof *grown);
     if (!grown)
