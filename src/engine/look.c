@@ -145,13 +145,13 @@ void eki_look_append_inside(const struct eki_look *look, uint64_t process,
 }
 
 /* What rank I of the node does instead of coming here. */
-static void append_excuse(const struct eki_look *look, int i, uint64_t ms,
-                          char *text, size_t bytes)
+static void append_excuse(const struct eki_look *look, int i,
+                          const struct eki_moment *at, char *text, size_t bytes)
 {
-    uint64_t silent_ms = eki_silent_ms(look, i, ms);
-    append_call(look, i, ms, text, bytes);
+    uint64_t silent_ms = eki_silent_ms(look, i, at);
+    append_call(look, i, at->ms, text, bytes);
     if (look->elsewhere)
-        look->elsewhere(look, process_of(look, i), ms, text, bytes);
+        look->elsewhere(look, process_of(look, i), at->ms, text, bytes);
     if (silent_ms != 0)
         eki_append(text, bytes, "; its process has shown no life for %s",
                    time_of(silent_ms * 1000000).text);
@@ -172,10 +172,10 @@ static bool tell_missing(struct eki_look *look, const struct eki_moment *at,
 {
     const struct eki_topology *topology = look->engine->topology;
     int count = 0, last = -1;
-    bool tells = eki_is_teller(look, at->ms, stand);
+    bool tells = eki_is_teller(look, at, stand);
     for (int i = 0; i < topology->node_ranks; i++) {
-        if (i == topology->node_index || (stand(look, i) != EKI_STANDS_AWAY &&
-                                          !eki_silent_ms(look, i, at->ms)))
+        if (i == topology->node_index ||
+            (stand(look, i) != EKI_STANDS_AWAY && !eki_silent_ms(look, i, at)))
             continue;
         last = rank_in_node(topology, i);
         if (count++ == 0)
@@ -184,7 +184,7 @@ static bool tell_missing(struct eki_look *look, const struct eki_moment *at,
         if (!tells || count > NAMED_MOST)
             continue;
         char excuse[TEXT_BYTES] = "";
-        append_excuse(look, i, at->ms, excuse, sizeof excuse);
+        append_excuse(look, i, at, excuse, sizeof excuse);
         EKI_SAY(look, "waiting %s for rank %d%s%s", time_of(waited).text, last,
                 where_of(look).text, excuse);
     }
@@ -400,7 +400,7 @@ void eki_look_at_call(struct eki_look *look, const struct eki_moment *at)
     if (waited < look->stall_ns ||
         (look->engine && tell_missing(look, at, waited, eki_stand_in_call)))
         return;
-    if (look->engine && !eki_is_teller(look, at->ms, eki_stand_in_call))
+    if (look->engine && !eki_is_teller(look, at, eki_stand_in_call))
         return;
     if ((waits_in_call(look->called) ? may_tell_wait : may_tell)(
             look, &look->server, waited, at->now))

@@ -99,11 +99,12 @@ struct eki_look {
 
 /* What whoever looks brings. */
 struct eki_moment {
-    uint64_t now;    /* as of those who step */
-    uint64_t ms;     /* eki_clock_moment_ms() */
-    uint64_t served; /* when the server was stepped last */
-    bool is_server;  /* nobody else steps the server meanwhile */
-    bool only_first; /* worker 0 alone may step it */
+    uint64_t now;      /* as of those who step */
+    uint64_t ms;       /* eki_clock_moment_ms() */
+    uint64_t slept_ms; /* since this process looked last */
+    uint64_t served;   /* when the server was stepped last */
+    bool is_server;    /* nobody else steps the server meanwhile */
+    bool only_first;   /* worker 0 alone may step it */
 };
 
 /* EK_ERR_NOMEM without memory. */

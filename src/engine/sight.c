@@ -7,7 +7,8 @@ enum {
     /* Rolls with the same sums: see eki_node_call_roll(). */
     SAME_ROLLS = 2,
     /* A process is said to be silent after half of stall_ns, but not before:
-     * its lookout may have waited for a core. */
+     * its lookout may have waited for a core.  Where this one has, too, all of
+     * the machine may have stood still. */
     LIFE_MS = 1000
 };
 
@@ -24,13 +25,15 @@ void eki_see_anew(struct eki_look *look, uint64_t now)
     memset(look->neighbors, 0, sizeof look->neighbors);
 }
 
-uint64_t eki_silent_ms(const struct eki_look *look, int i, uint64_t ms)
+uint64_t eki_silent_ms(const struct eki_look *look, int i,
+                       const struct eki_moment *at)
 {
     uint64_t alive = eki_glance(&look->engine->rank_words[i].alive_ms);
-    uint64_t silent = eki_ns_since(alive, ms);
+    uint64_t silent = eki_ns_since(alive + at->slept_ms, at->ms);
     uint64_t half = look->stall_ns / 2000000;
-    return alive != 0 && silent > (half > LIFE_MS ? half : LIFE_MS) ? silent
-                                                                    : 0;
+    return alive != 0 && silent > (half > LIFE_MS ? half : LIFE_MS)
+               ? eki_ns_since(alive, at->ms)
+               : 0;
 }
 
 enum eki_stand eki_stand_in_phase(const struct eki_look *look, int i)
@@ -63,11 +66,11 @@ enum eki_stand eki_stand_in_call(const struct eki_look *look, int i)
                : EKI_STANDS_AHEAD;
 }
 
-bool eki_is_teller(const struct eki_look *look, uint64_t ms,
+bool eki_is_teller(const struct eki_look *look, const struct eki_moment *at,
                    eki_stand_fn *stand)
 {
     for (int i = 0; i < look->engine->topology->node_index; i++) {
-        if (stand(look, i) == EKI_STANDS_HERE && !eki_silent_ms(look, i, ms))
+        if (stand(look, i) == EKI_STANDS_HERE && !eki_silent_ms(look, i, at))
             return false;
     }
     return true;

@@ -42,7 +42,8 @@ bool eki_see_still(struct eki_look *look, uint64_t now);
 
 /* For how long the process of rank I of the node has not looked; 0: for no
  * longer than it should. */
-uint64_t eki_silent_ms(const struct eki_look *look, int i, uint64_t ms);
+uint64_t eki_silent_ms(const struct eki_look *look, int i,
+                       const struct eki_moment *at);
 /* In a phase of several ranks. */
 enum eki_stand eki_stand_in_phase(const struct eki_look *look, int i);
 /* In a call: all ranks of an iteration come together for its report, and all
@@ -50,7 +51,7 @@ enum eki_stand eki_stand_in_phase(const struct eki_look *look, int i);
 enum eki_stand eki_stand_in_call(const struct eki_look *look, int i);
 /* Of the ranks of the node that wait, the lowest that is alive tells for whom.
  */
-bool eki_is_teller(const struct eki_look *look, uint64_t ms,
+bool eki_is_teller(const struct eki_look *look, const struct eki_moment *at,
                    eki_stand_fn *stand);
 
 #endif

@@ -89,8 +89,8 @@ bool eki_lookout_is_asked(const struct eki_lookout *lookout);
 /* The time between two looks that a collection wants. */
 uint64_t eki_lookout_period(const struct eki_lookout *lookout);
 /* Others of the node see that this process was alive at MS, unless it does not
- * say, and what its clock showed. */
-void eki_lookout_show_life(const struct eki_lookout *lookout, uint64_t ms);
+ * say, and what its clock showed.  Returns the ms since it did last, or 0. */
+uint64_t eki_lookout_show_life(const struct eki_lookout *lookout, uint64_t ms);
 
 /* Call END when MPI_Finalize() has begun, on the thread that calls it.  What
  * the library keeps with MPI_COMM_SELF has ended before. */

@@ -109,17 +109,19 @@ static void look_at_phase(struct eki_lookout *lookout, struct eki_moment *at,
         eki_team_unlock_server(team);
 }
 
-void eki_lookout_show_life(const struct eki_lookout *lookout, uint64_t ms)
+uint64_t eki_lookout_show_life(const struct eki_lookout *lookout, uint64_t ms)
 {
     struct eki_rank_words *words = lookout->look.words;
     if (!words)
-        return;
+        return 0;
+    uint64_t last = eki_glance(&words->alive_ms);
     /* relaxed, both: hints. */
     atomic_store_explicit(&words->ahead_ns, ms * 1000000 - eki_clock_ns(),
                           memory_order_relaxed);
     atomic_store_explicit(&words->alive_ms,
                           lookout->look.stall_ns == 0 ? 0 : ms,
                           memory_order_relaxed);
+    return last != 0 ? eki_ns_since(last, ms) : 0;
 }
 
 /* What it waits for was told.  MPI_Abort() may wait itself, for a lock of a
@@ -231,7 +233,7 @@ void eki_lookout_look(struct eki_lookout *lookout)
     bool looks =
         lookout->look.stall_ns != 0 &&
         eki_ns_since(lookout->looked_ns, at.now) >= stall_period(lookout) / 2;
-    eki_lookout_show_life(lookout, at.ms);
+    at.slept_ms = eki_lookout_show_life(lookout, at.ms);
     if ((!looks && !says && !tells && !asked) || !begin_look(lookout, &stage))
         return;
     if (looks)

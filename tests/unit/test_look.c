@@ -28,12 +28,14 @@ static void forget(void)
 
 static struct eki_look looks;
 static uint64_t served; /* before NOW */
+static uint64_t slept_ms;
 
 /* Look at the phase of LONE. */
 static void look_at(struct lone *lone, bool is_server)
 {
     struct eki_moment at = {.now = lone->now,
                             .ms = 1000 + lone->now / 1000000,
+                            .slept_ms = slept_ms,
                             .served = lone->now - served,
                             .is_server = is_server};
     eki_look_at_phase(&looks, &at);
@@ -143,7 +145,8 @@ static void rank_in_another_call_is_told_so(struct lone *lone)
     CHECK_HAS_TEXT(told, "it has been in ek_destroy of 'fock' for 15 ms");
 }
 
-/* Of those who wait the lowest speaks; where it is dead, the next. */
+/* Of those who wait the lowest speaks; where it is dead, the next.  A process
+ * that slept itself calls none dead before its next look. */
 static void lowest_live_rank_speaks(struct lone *lone)
 {
     open_node(lone, 1, 3);
@@ -154,11 +157,16 @@ static void lowest_live_rank_speaks(struct lone *lone)
     CHECK_EQ_INT(lines, 0);
     set(&lone->engine->rank_words[0].alive_ms, 500);
     lone->now += UINT64_C(600000000);
+    slept_ms = 550;
+    look_for(lone, 1, 1);
+    CHECK_EQ_INT(lines, 0);
+    slept_ms = 10;
     look_for(lone, 1, 1);
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "for rank 0 in ek_process");
     CHECK_HAS_TEXT(told, "its process has shown no life for 1.1 s");
     CHECK_HAS_TEXT(told, "for rank 2 in ek_process");
+    slept_ms = 0;
 }
 
 static void many_ranks_are_counted(struct lone *lone)
