@@ -40,54 +40,38 @@ void eki_checkpoint_watch(ek_collection *tasks)
     tell_of_pulling(tasks, saves);
 }
 
-/* Checkpoints end, whatever the environment says; rank 0 says so, unless others
- * begin. */
-static void close_checkpoints(ek_collection *tasks)
+void eki_checkpoint_set(ek_collection *tasks)
 {
     struct eki_saves *saves = &tasks->parts.saves;
-    if (!saves->folder)
-        return;
-    eki_free(saves->folder);
-    saves->folder = NULL;
-    eki_lookout_save_at(&tasks->lookout, 0);
-    if (tasks->fabric->rank == 0 && saves->every.folder == 0)
+    bool had_some = saves->every.folder != 0;
+    eki_checkpoint_read(tasks->settings.checkpoint, &saves->every);
+    if (had_some)
+        eki_lookout_save_at(&tasks->lookout, 0);
+    saves->last_ns = eki_clock_ns();
+    eki_checkpoint_watch(tasks);
+    /* Checkpoints end, even if the environment asks for them. */
+    if (had_some && saves->every.folder == 0 && tasks->fabric->rank == 0)
         eki_log(EK_LEVEL_INFO, 0, tasks->fabric->size, "collection",
                 "'%s' writes no checkpoints: its option checkpoint has been "
                 "set to 0",
                 tasks->settings.name);
 }
 
-ek_status eki_checkpoint_open(ek_collection *tasks)
-{
-    struct eki_saves *saves = &tasks->parts.saves;
-    char folder[EKI_OPTION_BYTES];
-    eki_checkpoint_read(tasks->settings.checkpoint, &saves->every);
-    close_checkpoints(tasks);
-    if (saves->every.folder == 0)
-        return EK_OK;
-    snprintf(folder, sizeof folder, "%.*s", (int)saves->every.folder,
-             tasks->settings.checkpoint);
-    saves->folder = eki_record_path(folder, tasks->settings.name);
-    saves->last_ns = eki_clock_ns();
-    eki_checkpoint_watch(tasks);
-    return saves->folder ? EK_OK
-                         : eki_error(EK_ERR_NOMEM, "no memory for the option "
-                                                   "checkpoint");
-}
-
-void eki_checkpoint_close(ek_collection *tasks)
-{
-    eki_free(tasks->parts.saves.folder);
-    eki_free(tasks->parts.saves.loaded);
-}
-
 ek_status eki_collection_checkpoint(ek_collection *tasks)
 {
     struct eki_saves *saves = &tasks->parts.saves;
-    struct eki_saving saving = {tasks, "checkpoint", saves->folder, 0};
+    char text[EKI_OPTION_BYTES];
+    snprintf(text, sizeof text, "%.*s", (int)saves->every.folder,
+             tasks->settings.checkpoint);
+    char *folder = eki_record_path(text, tasks->settings.name);
+    struct eki_saving saving = {tasks, "checkpoint", folder, 0};
     enum eki_called called = tasks->lookout.look.called;
     eki_lookout_enter(&tasks->lookout, EKI_CALLED_CHECKPOINT, tasks->iteration);
-    ek_status status = eki_saving_write(&saving, EK_OK);
+    ek_status status = eki_saving_write(
+        &saving, folder ? EK_OK
+                        : eki_error(EK_ERR_NOMEM, "no memory for the folder of "
+                                                  "checkpoints"));
+    eki_free(folder);
     eki_lookout_enter(&tasks->lookout, called, tasks->iteration);
     saves->is_due = false;
     saves->last_iteration = tasks->iteration;

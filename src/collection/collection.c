@@ -179,7 +179,7 @@ static ek_status make_own_parts(ek_collection *tasks,
     EKI_TRY(eki_replaying_open(tasks->settings.options.replay,
                                tasks->settings.name, tasks->engine,
                                &tasks->parts.replaying));
-    EKI_TRY(eki_checkpoint_open(tasks));
+    eki_checkpoint_set(tasks);
     struct eki_about about = {""};
     if (strcmp(tasks->settings.record, "0") != 0)
         eki_collection_about(tasks, &about);
@@ -224,7 +224,7 @@ static void free_collection(ek_collection *tasks)
     eki_tracking_close(tasks);
     eki_hints_free(&tasks->parts.hints);
     eki_replaying_close(&tasks->parts.replaying);
-    eki_checkpoint_close(tasks);
+    eki_free(tasks->parts.saves.loaded);
     eki_part_forget(tasks);
     eki_report_destroy(&tasks->report);
     eki_team_destroy(&tasks->team);

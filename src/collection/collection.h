@@ -135,14 +135,13 @@ struct eki_saves {
     void *context;
     char *loaded; /* how names of its files begin, of the save that was loaded;
                      owned; NULL: none was */
-    int64_t loaded_iteration; /* without parts */
-    char *folder;             /* of checkpoints; owned; NULL: there are none */
-    struct eki_checkpoint_option every;
-    int64_t last_iteration; /* before which one was written ... */
-    uint64_t last_ns;       /* ... and when */
-    bool is_due;            /* one is, as all ranks know */
-    bool is_paused;         /* the iteration that is open, for one */
-    bool is_told;           /* that pull loops have none in their middle */
+    int64_t loaded_iteration;           /* without parts */
+    struct eki_checkpoint_option every; /* of checkpoints */
+    int64_t last_iteration;             /* before which one was written ... */
+    uint64_t last_ns;                   /* ... and when */
+    bool is_due;                        /* one is, as all ranks know */
+    bool is_paused; /* the iteration that is open, for one */
+    bool is_told;   /* that pull loops have none in their middle */
     struct eki_saved {
         int64_t iteration; /* that came next */
         double seconds;
@@ -313,8 +312,7 @@ ek_status eki_collection_apply_hints(ek_collection *tasks);
 ek_status eki_collection_end_hints(ek_collection *tasks);
 
 /* Take the option checkpoint. */
-ek_status eki_checkpoint_open(ek_collection *tasks);
-void eki_checkpoint_close(ek_collection *tasks);
+void eki_checkpoint_set(ek_collection *tasks);
 /* Whether iterations may pause for one: where time counts, what was cancelled
  * waits, and one call opens and closes them. */
 bool eki_checkpoint_may_pause(const ek_collection *tasks);

@@ -399,7 +399,7 @@ ek_status eki_collection_restore_by(ek_collection *tasks,
         (status == EK_OK || (!is_alone && status != EK_ERR_NOMEM)))
         tasks->state = EKI_STATE_READY;
     /* Ranks that differ in their calls are not all here. */
-    if (EKI_UNLIKELY(tasks->parts.saves.folder) &&
+    if (EKI_UNLIKELY(tasks->parts.saves.every.folder != 0) &&
         tasks->state != EKI_STATE_BROKEN && (is_alone || status != EK_ERR_ARG))
         status = agree_on_checkpoint(tasks, status);
     whole->discarded += tasks->restores.discarded;
@@ -427,7 +427,7 @@ bool eki_collection_restore_bare(ek_collection *tasks)
 {
     if (tasks->settings.options.restore != EK_RESTORE_RETAIN ||
         tasks->settings.restore.count > 0 || follows(tasks) ||
-        tasks->parts.saves.folder || eki_log_is_on(EK_LEVEL_DEBUG))
+        tasks->parts.saves.every.folder != 0 || eki_log_is_on(EK_LEVEL_DEBUG))
         return false;
     /* As restore_alone() ends. */
     eki_course_choose(&tasks->restores.course, false, 0);

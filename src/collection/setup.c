@@ -80,7 +80,7 @@ static ek_status apply_option(ek_collection *tasks, const char *option)
         eki_collection_tell_lists(&tasks->settings.options,
                                   &tasks->engine->setup);
     if (strcmp(option, "checkpoint") == 0)
-        return eki_checkpoint_open(tasks);
+        eki_checkpoint_set(tasks);
     if (strcmp(option, "report") == 0)
         return eki_report_open(tasks->report, tasks->settings.report);
     return EK_OK;

@@ -209,7 +209,11 @@ static void they_are_set_later(void)
     job_nap(20000);
     run_and_restore(tasks);
     snprintf(text, sizeof text, "%s@every:1", path);
-    JOB_OK(ek_set_option(tasks, "checkpoint", text));
+    /* Ranks that would not agree on it would wait for each other later. */
+    eki_memory_fail(job_rank == job_size - 1 ? 1 : 0);
+    ek_status status = ek_set_option(tasks, "checkpoint", text);
+    eki_memory_fail(0);
+    JOB_OK(status);
     for (int i = 0; i < 2; i++)
         run_and_restore(tasks);
     TOGETHER;
