@@ -34,12 +34,12 @@ module evenkeel
     implicit none
     private
 
-    public :: ek_tasks, ek_task, ek_hint, ek_body
+    public :: ek_tasks, ek_task, ek_hint, ek_body, ek_save_body
     public :: ek_create, ek_destroy, ek_register, ek_set_option, ek_clear
     public :: ek_add_task, ek_add_range, ek_set_range
     public :: ek_sum, ek_sum_add, ek_reduce_sums, ek_set_result, ek_gather
     public :: ek_begin, ek_next, ek_end, ek_process, ek_restore, ek_get
-    public :: ek_save, ek_load, ek_loaded, ek_goes_on, ek_stop_at
+    public :: ek_save, ek_set_save, ek_load, ek_loaded, ek_goes_on, ek_stop_at
     public :: ek_number, ek_skip, ek_discard, ek_fail, ek_stop, ek_set_cost
     public :: ek_poll, ek_worker_id, ek_worker_here
     public :: ek_job_workers, ek_rank_workers, ek_error_message
@@ -107,6 +107,21 @@ module evenkeel
         integer(c_int) :: number
     end type
 
+    ! Writes what the program adds to a save, on each rank: to a file with that
+    ! name, or to files whose names begin so, which it closes.  A module
+    ! procedure, which calls nothing of the library but ek_goes_on(); its result
+    ! is 0, or a code with which the save fails.
+    abstract interface
+        integer(c_int) function ek_save_body(prefix)
+            import :: c_int
+            character(*), intent(in) :: prefix
+        end function
+    end interface
+
+    type :: saver
+        procedure(ek_save_body), pointer, nopass :: write => null()
+    end type
+
     ! Whether an iteration is open, and who has opened it.
     enum, bind(c)
         enumerator :: CLOSED, OPENED_BY_NEXT, OPENED_BY_BEGIN
@@ -120,6 +135,7 @@ module evenkeel
         logical, private :: is_held = .false.
         type(ek_task), private :: task
         type(function_name), allocatable, private :: functions(:)
+        type(saver), pointer, private :: saver => null()
     end type
 
     ! The body of a task: a module procedure with bind(c).  Its result is 0, or
@@ -356,6 +372,13 @@ module evenkeel
             character(kind=c_char), intent(in) :: folder(*)
         end function
 
+        integer(c_int) function c_set_save(tasks, body, context) &
+            bind(c, name='ek_set_save')
+            import :: c_funptr, c_int, c_ptr
+            type(c_ptr), value :: tasks, context
+            type(c_funptr), value :: body
+        end function
+
         integer(c_int) function c_load(tasks, folder) bind(c, name='ek_load')
             import :: c_char, c_int, c_ptr
             type(c_ptr), value :: tasks
@@ -516,6 +539,11 @@ contains
         integer(c_int) :: status
         status = merge(EK_OK, EK_ERR_STATE, tasks%state == CLOSED)
         call c_destroy(tasks%handle)
+        if (c_associated(tasks%handle)) then
+            status = EK_ERR_STATE       ! a task calls
+        else if (associated(tasks%saver)) then
+            deallocate (tasks%saver)
+        end if
         tasks%state = CLOSED
         call finish(status, ierr)
     end subroutine
@@ -741,6 +769,41 @@ contains
         class(*), intent(inout), optional :: ierr
         call finish(c_save(tasks%handle, trim(folder) // c_null_char), ierr)
     end subroutine
+
+    ! Without body saves have no data of the program.
+    subroutine ek_set_save(tasks, body, ierr)
+        type(ek_tasks), intent(inout) :: tasks
+        procedure(ek_save_body), optional :: body
+        class(*), intent(inout), optional :: ierr
+        type(saver), pointer :: own
+        type(c_funptr) :: caller
+        integer(c_int) :: status
+        caller = c_null_funptr
+        allocate (own)
+        if (present(body)) then
+            own%write => body
+            caller = c_funloc(call_saver)
+        end if
+        status = c_set_save(tasks%handle, caller, c_loc(own))
+        if (status == EK_OK) call swap(tasks%saver, own)
+        if (associated(own)) deallocate (own)
+        call finish(status, ierr)
+    end subroutine
+
+    subroutine swap(one, other)
+        type(saver), pointer, intent(inout) :: one, other
+        type(saver), pointer :: kept
+        kept => one
+        one => other
+        other => kept
+    end subroutine
+
+    integer(c_int) function call_saver(prefix, context) bind(c, name='')
+        type(c_ptr), value :: prefix, context
+        type(saver), pointer :: own
+        call c_f_pointer(context, own)
+        call_saver = own%write(text_of(prefix))
+    end function
 
     subroutine ek_load(tasks, folder, ierr)
         type(ek_tasks), intent(in) :: tasks

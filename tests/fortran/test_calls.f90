@@ -2,6 +2,7 @@
 ! Bodies of tasks, communicators of all kinds, options, figures, errors.
 module bodies
     use evenkeel
+    use expect, only: rank
     use, intrinsic :: iso_c_binding
     implicit none
 contains
@@ -24,6 +25,24 @@ contains
         integer(c_size_t), value :: bytes
         call ek_fail(worker, 5_c_int, 'five')
         fail = 0
+    end function
+
+    integer(c_int) function write_rank(prefix)
+        character(*), intent(in) :: prefix
+        open (9, file=prefix // text_of_rank(), action='write')
+        write (9, *) rank
+        close (9)
+        write_rank = 0
+    end function
+
+    integer(c_int) function refuse(prefix)
+        character(*), intent(in) :: prefix
+        refuse = merge(3_c_int, 0_c_int, rank == 0 .and. len(prefix) > 0)
+    end function
+
+    function text_of_rank()
+        character(2) :: text_of_rank
+        write (text_of_rank, '(a, i1)') '.', rank
     end function
 end module
 
@@ -188,6 +207,7 @@ contains
         call MPI_Bcast(folder, 20_c_int, MPI_CHARACTER, 0_c_int, MPI_COMM_WORLD)
         call ek_create(MPI_COMM_WORLD, tasks, 'workers=1,on_stop=continue')
         call ek_set_range(tasks, 'one', n)
+        call ek_set_save(tasks, refuse)
         iteration = 7
         call expect_that(ek_loaded(tasks, iteration) == '', 'not loaded')
         call expect_that(iteration == 7, 'left alone')
@@ -197,9 +217,16 @@ contains
         ran = 0
         do while (ek_next(tasks, i))
             ran = ran + 1
+            if (ran == 1) call ek_set_save(tasks, write_rank, ierr)
+            if (ran == 1) call expect_that(ierr == EK_ERR_STATE, 'a pass is open')
             if (ran == 5) call ek_stop(tasks)
         end do
         call expect_that(ran <= 5, 'stopped')
+        call ek_save(tasks, folder(:20), ierr)
+        call expect_that(ierr == EK_ERR_FILE, 'refused')
+        call ek_set_save(tasks)
+        call ek_save(tasks, folder(:20))
+        call ek_set_save(tasks, write_rank)
         call ek_save(tasks, folder(:20))
         call ek_destroy(tasks)
         call ek_create(MPI_COMM_WORLD, tasks, 'workers=1')
@@ -210,6 +237,10 @@ contains
         call expect_that(index(ek_loaded(tasks, iteration), folder(:20)) == 1, &
             'the folder')
         call expect_that(iteration == 0, 'no pass is over')
+        open (9, file=ek_loaded(tasks) // text_of_rank(), action='read')
+        read (9, *) i
+        close (9)
+        call expect_that(i == rank, 'its own data')
         call expect_that(ek_goes_on(tasks) .eqv. .true., 'the rest of one')
         do while (ek_next(tasks, i))
             ran = ran + 1
