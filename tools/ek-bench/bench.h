@@ -23,6 +23,9 @@ enum {
     BENCH_LOST = 20000 /* ns after which somebody had lost the CPU */
 };
 
+/* A byte of a one-sided operation takes no less. */
+#define BENCH_RMA_BYTE_LEAST_NS 5e-4
+
 /* What every case knows. */
 struct bench {
     int rank, size;

@@ -28,7 +28,7 @@ static const struct possible {
     {"atomic", FIELD(atomic), 1, 1e6, false},
     {"copy_bandwidth", FIELD(copy_byte), 1e-3, 2000, true},
     {"rma_ns", FIELD(rma), 5, 1e9, false},
-    {"rma_byte_ns", FIELD(rma_byte), 5e-4, 1e6, false},
+    {"rma_byte_ns", FIELD(rma_byte), BENCH_RMA_BYTE_LEAST_NS, 1e6, false},
     {"atomic_ns", FIELD(rma_atomic), 1, 1e9, false},
     {"task", FIELD(task), 0.2, 1e6, false},
     {"restore", FIELD(restore), 0.2, 1e6, false},
