@@ -114,6 +114,7 @@ def main():
             install(build, folder)
         environment = dict(
             os.environ, HOME=name, OMP_WAIT_POLICY="passive",
+            OMPI_MCA_orte_tmpdir_base=name,
             PATH=f"{commands}:{folder}/evenkeel/bin:{os.environ['PATH']}")
         (folder / "script").write_text(
             "trap 'status=$?; [ $status -eq 0 ] || echo "

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ERASE = '\r\x1b[K'
@@ -17,9 +18,12 @@ def run(status):
     """What one rank writes to a terminal."""
     here, there = pty.openpty()
     text = b''
-    with subprocess.Popen([sys.argv[1], '1', '2', 'loop'], stdout=there,
-                          stderr=there, env={**os.environ,
-                                             'EVENKEEL_STATUS': status}) as job:
+    # Its own session files, as tools/mpirun says.
+    with (tempfile.TemporaryDirectory() as folder,
+          subprocess.Popen([sys.argv[1], '1', '2', 'loop'], stdout=there,
+                           stderr=there,
+                           env={**os.environ, 'EVENKEEL_STATUS': status,
+                                'OMPI_MCA_orte_tmpdir_base': folder}) as job):
         os.close(there)
         while True:
             try:
@@ -30,7 +34,7 @@ def run(status):
                 break
             text += part
     os.close(here)
-    assert job.returncode == 0, job.returncode
+    assert job.returncode == 0, (job.returncode, text)
     return text.decode()
 
 

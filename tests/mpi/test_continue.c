@@ -12,6 +12,7 @@
 
 #include <evenkeel_loop.h>
 #include <evenkeel_save.h>
+#include <evenkeel_worker.h>
 
 #include <signal.h>
 
@@ -288,10 +289,17 @@ enum {
     LONG = 30 /* of each rank */
 };
 
-static bool repeats; /* the last rank hears the request again, too late */
+/* The last rank hears the request again when it has answered it. */
+static void repeat_request(void *data, int here, void *context)
+{
+    bool *repeats = context;
+    (void)data, (void)here;
+    if (*repeats)
+        kill(getpid(), SIGUSR1);
+    *repeats = false;
+}
 
-/* Run long tasks until the end, and how many parts that took; at the first
- * request MOST of them have run. */
+/* Run long tasks until the end, and how many parts that took. */
 static int run_long_tasks(ek_collection *tasks, _Atomic bool *asks)
 {
     bool is_stopped = true;
@@ -305,8 +313,6 @@ static int run_long_tasks(ek_collection *tasks, _Atomic bool *asks)
         JOB_OK(ek_process(tasks, &report));
         is_stopped = report.stopped == 1;
         CHECK_EQ_INT(is_stopped, job_count(tasks, "cancelled") > 0);
-        if (count == 0 && repeats && job_rank == job_size - 1)
-            kill(getpid(), SIGUSR1);
         if (is_stopped)
             CHECK(job_sum(atomic_load(&ran)) < job_size * LONG);
     }
@@ -320,13 +326,16 @@ static void a_signal_stops_all_ranks(void)
 {
     struct sigaction action = {.sa_handler = hear}, after;
     _Atomic bool asks = job_rank == 0;
+    bool repeats = job_rank == job_size - 1;
+    ek_worker_hooks hooks = EK_WORKER_HOOKS_INIT;
     ek_options options = job_options();
+    hooks.end = repeat_request;
+    hooks.context = &repeats;
+    options.hooks = &hooks;
     job_set(&options, "signal", "USR1,TERM");
     CHECK_EQ_INT(sigaction(SIGUSR1, &action, NULL), 0);
     ek_collection *tasks = job_create(&options);
-    repeats = true;
     CHECK_EQ_INT(run_long_tasks(tasks, &asks), 2);
-    repeats = false;
     CHECK_EQ_INT(atomic_load(&heard),
                  (job_rank == 0) + (job_rank == job_size - 1));
     ek_destroy(&tasks);

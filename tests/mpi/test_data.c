@@ -404,12 +404,12 @@ static void hints_hold_where_data_follows(void)
     ek_destroy(&tasks);
 }
 
-/* Until an input was packed beside it, or for two seconds. */
+/* Until an input was packed beside it, or for 20 s. */
 static int await_task(ek_worker *worker, const void *payload, size_t bytes,
                       void *context)
 {
     (void)worker, (void)payload, (void)bytes, (void)context;
-    for (int i = 0; i < 2000 && atomic_load(&field.packed) == 0; i++)
+    for (int i = 0; i < 20000 && atomic_load(&field.packed) == 0; i++)
         job_nap(1000);
     CHECK(atomic_load(&field.packed) > 0);
     return 0;

@@ -10,7 +10,7 @@
  *   test_hang RANKS WORKERS healthy N    N iterations of all lengths: nothing
  *                                        is said but what is true
  */
-#include "check.h"
+#include "sign.h"
 
 #include <evenkeel_loop.h>
 #include <evenkeel_plan.h>
@@ -29,6 +29,9 @@
 #define TASK_BYTES 1024
 /* Long ones lie in memory that a host shares; MPI carries where. */
 #define NOTE_BYTES 16
+/* Instead of the microseconds of a task: until a rank has heard the sentence.
+ */
+#define UNTIL_HEARD (-1)
 
 static int rank, size, stall_ms;
 static ek_collection *fock, *other;
@@ -39,6 +42,7 @@ static const char *expected;
 static _Atomic bool has_heard;
 static _Atomic int lines, false_lines;
 static double heard_s;
+static char sign[SIGN_BYTES]; /* made when a rank has heard it */
 
 /* The library's sends of this process; visible to it, which MPICH's header does
  * not see to. */
@@ -99,6 +103,7 @@ static void listen(ek_level level, const char *line, void *context)
     if (!expected || !strstr(line, expected) || atomic_load(&has_heard))
         return;
     heard_s = seconds();
+    sign_make(sign);
     atomic_store(&has_heard, true);
 }
 
@@ -109,7 +114,9 @@ static int run(ek_worker *worker, const void *payload, size_t bytes,
     (void)worker, (void)bytes, (void)context;
     memcpy(&us, payload, sizeof us);
     struct timespec pause = {us / 1000000, us % 1000000 * 1000};
-    if (us > 0)
+    if (us == UNTIL_HEARD)
+        sign_await(sign);
+    else if (us > 0)
         nanosleep(&pause, NULL);
     return 0;
 }
@@ -146,10 +153,10 @@ static bool is_last(void)
     return rank == size - 1;
 }
 
-/* As long as it takes for the others to speak. */
+/* Until another has spoken; check_said() sees whether one has. */
 static void be_late(void)
 {
-    pause_ms(stall_ms + 700);
+    sign_await(sign);
 }
 
 /* Who is not there. */
@@ -181,7 +188,7 @@ static void absent_in_restore(void)
 static void long_task(void)
 {
     if (is_last())
-        add((stall_ms + 700) * 1000);
+        add(UNTIL_HEARD);
     process(fock);
 }
 
@@ -453,12 +460,14 @@ static void *end_job(void *argument)
     printf("%s %s after %.2f s\n", atomic_load(&has_heard) ? "heard" : "missed",
            one->name, after_s);
     fflush(stdout);
+    unlink(sign);
     _Exit(atomic_load(&has_heard) ? 42 : 1);
 }
 
 static void run_case(const struct planted *one, bool times)
 {
     pthread_t ender;
+    sign_name(sign, "heard");
     listen_for(one);
     MPI_Barrier(MPI_COMM_WORLD);
     double began_s = seconds();
@@ -468,6 +477,7 @@ static void run_case(const struct planted *one, bool times)
     if (one->is_endless)
         pause_ms(60000);
     MPI_Barrier(MPI_COMM_WORLD);
+    unlink(sign);
     check_said(one, began_s, times);
 }
 

@@ -6,10 +6,11 @@
  *
  *     test_iterations RANKS WORKERS [LONG_MS [EMPTY]]
  *
- * LONG_MS is how long the long task takes and the late rank is late; EMPTY how
- * many empty iterations there are.
+ * LONG_MS is how long the long task takes at least, and how late the late rank
+ * is; EMPTY how many empty iterations there are.
  */
 #include "job.h"
+#include "sign.h"
 
 #include <evenkeel_pull.h>
 #include <evenkeel_spawn.h>
@@ -105,15 +106,20 @@ static void few_tasks_between_empty_iterations(void)
     }
 }
 
-/* The worker that ran it. */
+/* The worker that ran it; that it began; that another then ran a short one. */
 static _Atomic int long_worker;
+static char began[SIGN_BYTES], helped[SIGN_BYTES];
 
 static int long_task(ek_worker *worker, const void *payload, size_t bytes,
                      void *context)
 {
     (void)payload, (void)bytes, (void)context;
     atomic_store(&long_worker, ek_worker_id(worker));
-    for (int64_t ms = 0; ms < long_ms; ms++) {
+    sign_make(began);
+    bool waits = job_size * job_workers > 1;
+    for (int ms = 0;
+         ms < long_ms || (waits && ms < SIGN_WAIT_MS && !sign_is_there(helped));
+         ms++) {
         job_nap(1000);
         ek_poll(worker);
     }
@@ -129,6 +135,9 @@ static int short_task(ek_worker *worker, const void *payload, size_t bytes,
     (void)payload, (void)bytes, (void)context;
     job_nap(100);
     ran_by[ek_worker_id(worker)]++;
+    if (sign_is_there(began) &&
+        ek_worker_id(worker) != atomic_load(&long_worker))
+        sign_make(helped);
     return 0;
 }
 
@@ -141,6 +150,8 @@ static void long_task_with_others_around_it(ek_collection *tasks)
     ek_function lengthy = job_register(tasks, "long", long_task, NULL);
     memset(ran_by, 0, sizeof ran_by);
     atomic_store(&long_worker, -1);
+    sign_name(began, "began");
+    sign_name(helped, "helped");
     /* The last added starts first. */
     if (job_rank == 0) {
         add_tasks(tasks, brief, SHORT);
@@ -156,6 +167,8 @@ static void long_task_with_others_around_it(ek_collection *tasks)
     CHECK(busy >= 0);
     if (ek_job_workers(tasks) > 1)
         CHECK(ran_by[busy] < SHORT);
+    unlink(began);
+    unlink(helped);
 }
 
 static int parent_task(ek_worker *worker, const void *payload, size_t bytes,

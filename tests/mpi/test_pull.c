@@ -7,11 +7,11 @@
  * LEVEL is the MPI thread level, 1 ... 3.
  */
 #include "job.h"
+#include "sign.h"
 
 #include <evenkeel_pull.h>
 #include <evenkeel_save.h>
 #include <evenkeel_spawn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -653,24 +653,6 @@ static void servers_need_serialized(void)
     CHECK_EQ_INT(atomic_load(&told), job_size > 1);
 }
 
-/* Wait for the file, at most 20 s; whether it is there. */
-static bool await_file(const char *path)
-{
-    for (int ms = 0; ms < 20000; ms++) {
-        if (access(path, F_OK) == 0)
-            return true;
-        job_nap(1000);
-    }
-    return false;
-}
-
-static void make_file(const char *path)
-{
-    int file = open(path, O_CREAT | O_WRONLY, 0600);
-    CHECK(file >= 0);
-    close(file);
-}
-
 /* Rank 0 holds a task, and steps no server, until another rank, which asks
  * after that, has a task of rank 0's: a server thread has sent it.  They tell
  * each other by files, because they must not call MPI beside a server. */
@@ -679,29 +661,27 @@ static void fetch_beside_server(ek_collection *tasks, const char *held,
 {
     ek_task task;
     if (job_rank > 0)
-        CHECK(await_file(held));
+        CHECK(sign_await(held));
     for (int i = 0; ek_next(tasks, 0, &task) == EK_OK && task.worker; i++) {
         if (job_rank > 0)
-            make_file(sent);
+            sign_make(sent);
         if (i > 0 || job_rank > 0)
             continue;
-        make_file(held);
-        CHECK(await_file(sent));
+        sign_make(held);
+        CHECK(sign_await(sent));
     }
 }
 
 static void servers_answer_during_a_task(void)
 {
-    char held[64], sent[64];
-    long number = (long)getpid();
+    char held[SIGN_BYTES], sent[SIGN_BYTES];
     ek_options options = job_options();
     int level;
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_SERIALIZED || job_size == 1)
         return;
-    MPI_Bcast(&number, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    snprintf(held, sizeof held, "/tmp/evenkeel-held-%ld", number);
-    snprintf(sent, sizeof sent, "/tmp/evenkeel-sent-%ld", number);
+    sign_name(held, "held");
+    sign_name(sent, "sent");
     options.progress = EK_PROGRESS_SERVER;
     options.workers = 1;
     job_set_number(&options, "ranks_per_node", 1);

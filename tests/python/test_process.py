@@ -67,8 +67,9 @@ def test_without_mpirun():
                "tasks = ek.Tasks()\n"
                "print(tasks.rank, tasks.size, tasks.map(abs, [-1, -2]))\n"
                "print(sum(tasks.range(10)), sum(tasks.range(10)))\n")
-    text = run(sys.executable, "-c", program, PYTHONPATH=home,
-               EVENKEEL_LIBRARY=library)
+    with tempfile.TemporaryDirectory() as folder:   # as tools/mpirun says
+        text = run(sys.executable, "-c", program, PYTHONPATH=home,
+                   EVENKEEL_LIBRARY=library, OMPI_MCA_orte_tmpdir_base=folder)
     if text != "0 1 [1, 2]\n45 45\n":
         sys.exit(f"without mpirun: {text}")
 

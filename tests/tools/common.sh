@@ -10,6 +10,8 @@ tool=$(cd "$(dirname "$tool")" && pwd)/$(basename "$tool")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
+# Of programs without mpirun, too: see tools/mpirun.
+export OMPI_MCA_orte_tmpdir_base="$folder"
 status=0
 
 fail() {

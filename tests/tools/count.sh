@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # count.sh COUNT-INSTRUCTIONS BUILD: a case runs; one that is not there is named.
 set -u
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMPI_MCA_orte_tmpdir_base="$folder" # see tools/mpirun
 message=$("$1" "$2" 'seed: run, log' nonsense 2>&1 >/dev/null)
 status=$?
 case $status:$message in
