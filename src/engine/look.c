@@ -211,7 +211,7 @@ static void tell_worker(const struct eki_look *look, int here, uint64_t waited)
             time_of(waited).text, where_of(look).text, task);
 }
 
-static void tell_workers(struct eki_look *look, uint64_t now)
+static void tell_workers(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_topology *topology = look->engine->topology;
     int count = 0;
@@ -219,9 +219,10 @@ static void tell_workers(struct eki_look *look, uint64_t now)
         return;
     for (int here = 0; here < topology->workers_here; here++) {
         struct eki_sighting *seen = &look->workers[here];
-        uint64_t waited = eki_ns_since(seen->since, now);
+        uint64_t waited = eki_awake_ns(at, seen->since);
         if (seen->what != EKI_SEEN_IDLE &&
-            may_tell(look, &seen->told, waited, now) && count++ < NAMED_MOST)
+            may_tell(look, &seen->told, waited, at->now) &&
+            count++ < NAMED_MOST)
             tell_worker(look, here, waited);
     }
     if (count > NAMED_MOST)
@@ -250,7 +251,7 @@ static void tell_server(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_engine *engine = look->engine;
     uint64_t from = at->served > look->since ? at->served : look->since;
-    uint64_t waited = eki_ns_since(from, at->now);
+    uint64_t waited = eki_awake_ns(at, from);
     /* relaxed: a hint. */
     if (engine->kind == EKI_PHASE_RESTORE ||
         !atomic_load_explicit(&engine->messages, memory_order_relaxed) ||
@@ -277,7 +278,7 @@ static void tell_neighbors(struct eki_look *look, const struct eki_moment *at)
         const struct eki_neighbor *neighbor = &waves->neighbors[i];
         bool is_lost = neighbor->lost != 0;
         uint64_t waited =
-            eki_ns_since(is_lost ? neighbor->lost : neighbor->heard, at->now);
+            eki_awake_ns(at, is_lost ? neighbor->lost : neighbor->heard);
         if ((!is_lost && neighbor->probed == 0) ||
             !may_tell_wait(look, &look->neighbors[i],
                            is_lost ? 2 * waited : waited, at->now))
@@ -348,14 +349,14 @@ void eki_look_at_phase(struct eki_look *look, const struct eki_moment *at)
     uint64_t quiet = eki_see_quiet(look, at);
     if (quiet < look->stall_ns / 2)
         return;
-    if (eki_see_still(look, at->now) &&
+    if (eki_see_still(look, at) &&
         may_tell_wait(look, &look->sums, quiet, at->now))
         eki_engine_stall(look->engine, where_of(look).text,
                          look->rank >= TELLERS_MOST);
     if (quiet < look->stall_ns)
         return;
     tell_missing(look, at, quiet, eki_stand_in_phase);
-    tell_workers(look, at->now);
+    tell_workers(look, at);
     tell_server(look, at);
     if (at->is_server) {
         tell_neighbors(look, at);
@@ -396,7 +397,7 @@ void eki_look_at_call(struct eki_look *look, const struct eki_moment *at)
 {
     if (look->is_new)
         eki_see_anew(look, at->now);
-    uint64_t waited = eki_ns_since(look->since, at->now);
+    uint64_t waited = eki_awake_ns(at, look->since);
     if (waited < look->stall_ns ||
         (look->engine && tell_missing(look, at, waited, eki_stand_in_call)))
         return;

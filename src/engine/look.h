@@ -97,15 +97,30 @@ struct eki_look {
     struct eki_told neighbors[EKI_NEIGHBORS_MOST];
 };
 
+/* The last time that this process slept for long: somebody has stopped it, or
+ * all the machine.  Others may have slept with it, so what they did not do
+ * meanwhile tells nothing. */
+struct eki_slept {
+    uint64_t ns;                 /* 0: it never has */
+    uint64_t until_ns, until_ms; /* by the clocks of eki_moment */
+};
+
 /* What whoever looks brings. */
 struct eki_moment {
-    uint64_t now;      /* as of those who step */
-    uint64_t ms;       /* eki_clock_moment_ms() */
-    uint64_t slept_ms; /* since this process looked last */
-    uint64_t served;   /* when the server was stepped last */
-    bool is_server;    /* nobody else steps the server meanwhile */
-    bool only_first;   /* worker 0 alone may step it */
+    uint64_t now; /* as of those who step */
+    uint64_t ms;  /* eki_clock_moment_ms() */
+    struct eki_slept slept;
+    uint64_t served; /* when the server was stepped last */
+    bool is_server;  /* nobody else steps the server meanwhile */
+    bool only_first; /* worker 0 alone may step it */
 };
+
+/* Since THEN, without the time that this process slept. */
+static inline uint64_t eki_awake_ns(const struct eki_moment *at, uint64_t then)
+{
+    uint64_t ns = eki_ns_since(then, at->now);
+    return then < at->slept.until_ns ? eki_ns_since(at->slept.ns, ns) : ns;
+}
 
 /* EK_ERR_NOMEM without memory. */
 ek_status eki_look_open(struct eki_look *look, struct eki_engine *engine);

@@ -7,8 +7,7 @@ enum {
     /* Rolls with the same sums: see eki_node_call_roll(). */
     SAME_ROLLS = 2,
     /* A process is said to be silent after half of stall_ns, but not before:
-     * its lookout may have waited for a core.  Where this one has, too, all of
-     * the machine may have stood still. */
+     * its lookout may have waited for a core. */
     LIFE_MS = 1000
 };
 
@@ -29,7 +28,8 @@ uint64_t eki_silent_ms(const struct eki_look *look, int i,
                        const struct eki_moment *at)
 {
     uint64_t alive = eki_glance(&look->engine->rank_words[i].alive_ms);
-    uint64_t silent = eki_ns_since(alive + at->slept_ms, at->ms);
+    uint64_t slept_ms = alive < at->slept.until_ms ? at->slept.ns / 1000000 : 0;
+    uint64_t silent = eki_ns_since(alive + slept_ms, at->ms);
     uint64_t half = look->stall_ns / 2000000;
     return alive != 0 && silent > (half > LIFE_MS ? half : LIFE_MS)
                ? eki_ns_since(alive, at->ms)
@@ -128,7 +128,7 @@ static struct eki_sighting see_worker(const struct ek_worker *worker)
 }
 
 /* For how long no worker of this rank has moved. */
-static uint64_t see_workers(struct eki_look *look, uint64_t now)
+static uint64_t see_workers(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_engine *engine = look->engine;
     uint64_t quiet = UINT64_MAX;
@@ -137,11 +137,11 @@ static uint64_t see_workers(struct eki_look *look, uint64_t now)
         struct eki_sighting seen = see_worker(engine->workers[here]);
         if (seen.what != last->what || seen.function != last->function ||
             seen.id != last->id || seen.executed != last->executed) {
-            seen.since = now;
+            seen.since = at->now;
             seen.told = last->told;
             *last = seen;
         }
-        uint64_t same = eki_ns_since(last->since, now);
+        uint64_t same = eki_awake_ns(at, last->since);
         quiet = same < quiet ? same : quiet;
     }
     return quiet;
@@ -150,17 +150,17 @@ static uint64_t see_workers(struct eki_look *look, uint64_t now)
 uint64_t eki_see_quiet(struct eki_look *look, const struct eki_moment *at)
 {
     const struct eki_engine *engine = look->engine;
-    uint64_t quiet = see_workers(look, at->now);
+    uint64_t quiet = see_workers(look, at);
     if (engine->kind == EKI_PHASE_PROCESS || !at->is_server)
         return quiet;
     if (eki_is_held(engine) && engine->post.moved != look->moved)
         look->since = at->now;
     look->moved = engine->post.moved;
-    uint64_t same = eki_ns_since(look->since, at->now);
+    uint64_t same = eki_awake_ns(at, look->since);
     return same < quiet ? same : quiet;
 }
 
-bool eki_see_still(struct eki_look *look, uint64_t now)
+bool eki_see_still(struct eki_look *look, const struct eki_moment *at)
 {
     struct eki_engine *engine = look->engine;
     uint64_t executed, created;
@@ -174,11 +174,11 @@ bool eki_see_still(struct eki_look *look, uint64_t now)
         look->rolls++;
     } else {
         look->rolls = 0;
-        look->unchanged_since = now;
+        look->unchanged_since = at->now;
         look->executed = executed;
         look->created = created;
     }
     eki_node_call_roll(engine);
     return look->rolls >= SAME_ROLLS &&
-           eki_ns_since(look->unchanged_since, now) >= look->stall_ns;
+           eki_awake_ns(at, look->unchanged_since) >= look->stall_ns;
 }

@@ -38,7 +38,7 @@ void eki_see_anew(struct eki_look *look, uint64_t now);
 uint64_t eki_see_quiet(struct eki_look *look, const struct eki_moment *at);
 /* Whether all workers of a lone node wait, and their sums differ all the same;
  * between nodes, whether the waves say so. */
-bool eki_see_still(struct eki_look *look, uint64_t now);
+bool eki_see_still(struct eki_look *look, const struct eki_moment *at);
 
 /* For how long the process of rank I of the node has not looked; 0: for no
  * longer than it should. */

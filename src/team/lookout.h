@@ -44,6 +44,7 @@ struct eki_lookout {
     uint64_t stop_ns;      /* to stop at; 0: never */
     uint64_t save_ns;      /* to pause at for a checkpoint; 0: never */
     uint64_t looked_ns;    /* as stall_ns wants it */
+    struct eki_slept slept;
     unsigned stops, tells; /* so often that was asked for and is answered */
     uint64_t answered_ns;  /* when a stop by signal was, last; 0: none */
     unsigned asked;        /* EKI_ASKED_, in this phase, for its stop */

@@ -26,6 +26,9 @@
 #define SAME_REQUEST_NS UINT64_C(200000000)
 /* From one status line to the next where they are no terminal's. */
 #define STATUS_S 60
+/* After so long without a look this process has slept, and not only waited for
+ * a core. */
+#define SLEPT_MS 700
 /* So long MPI_Abort() may take before a signal ends the process. */
 #define ABORT_S 10
 
@@ -233,7 +236,10 @@ void eki_lookout_look(struct eki_lookout *lookout)
     bool looks =
         lookout->look.stall_ns != 0 &&
         eki_ns_since(lookout->looked_ns, at.now) >= stall_period(lookout) / 2;
-    at.slept_ms = eki_lookout_show_life(lookout, at.ms);
+    uint64_t gap_ms = eki_lookout_show_life(lookout, at.ms);
+    if (gap_ms > SLEPT_MS)
+        lookout->slept = (struct eki_slept){gap_ms * 1000000, at.now, at.ms};
+    at.slept = lookout->slept;
     if ((!looks && !says && !tells && !asked) || !begin_look(lookout, &stage))
         return;
     if (looks)

@@ -28,14 +28,14 @@ static void forget(void)
 
 static struct eki_look looks;
 static uint64_t served; /* before NOW */
-static uint64_t slept_ms;
+static struct eki_slept slept;
 
 /* Look at the phase of LONE. */
 static void look_at(struct lone *lone, bool is_server)
 {
     struct eki_moment at = {.now = lone->now,
                             .ms = 1000 + lone->now / 1000000,
-                            .slept_ms = slept_ms,
+                            .slept = slept,
                             .served = lone->now - served,
                             .is_server = is_server};
     eki_look_at_phase(&looks, &at);
@@ -145,8 +145,30 @@ static void rank_in_another_call_is_told_so(struct lone *lone)
     CHECK_HAS_TEXT(told, "it has been in ek_destroy of 'fock' for 15 ms");
 }
 
-/* Of those who wait the lowest speaks; where it is dead, the next.  A process
- * that slept itself calls none dead before its next look. */
+/* This process sleeps. */
+static void sleep_for(struct lone *lone, uint64_t ns)
+{
+    lone->now += ns;
+    slept = (struct eki_slept){ns, lone->now, 1000 + lone->now / MS};
+}
+
+static void a_sleep_is_no_wait(struct lone *lone)
+{
+    open_node(lone, 0, 2);
+    begin(lone, EK_STEAL_RANDOM);
+    lone_step(lone);
+    look_for(lone, 1, STALL_NS / 2);
+    sleep_for(lone, 3000 * MS);
+    look_for(lone, 2, STALL_NS / 4);
+    CHECK_EQ_INT(lines, 0);
+    look_for(lone, 2, STALL_NS / 4);
+    CHECK_EQ_INT(lines, 1);
+    CHECK_HAS_TEXT(told, "waiting 10 ms for rank 1 in ek_process");
+    slept = (struct eki_slept){0};
+}
+
+/* Of those who wait the lowest speaks; where it is dead, the next: not because
+ * of a time that this process slept itself. */
 static void lowest_live_rank_speaks(struct lone *lone)
 {
     open_node(lone, 1, 3);
@@ -156,17 +178,16 @@ static void lowest_live_rank_speaks(struct lone *lone)
     look_for(lone, 9, STALL_NS / 2);
     CHECK_EQ_INT(lines, 0);
     set(&lone->engine->rank_words[0].alive_ms, 500);
-    lone->now += UINT64_C(600000000);
-    slept_ms = 550;
+    sleep_for(lone, 600 * MS);
     look_for(lone, 1, 1);
     CHECK_EQ_INT(lines, 0);
-    slept_ms = 10;
+    lone->now += 600 * MS;
     look_for(lone, 1, 1);
     CHECK_EQ_INT(lines, 2);
     CHECK_HAS_TEXT(told, "for rank 0 in ek_process");
-    CHECK_HAS_TEXT(told, "its process has shown no life for 1.1 s");
+    CHECK_HAS_TEXT(told, "its process has shown no life for 1.7 s");
     CHECK_HAS_TEXT(told, "for rank 2 in ek_process");
-    slept_ms = 0;
+    slept = (struct eki_slept){0};
 }
 
 static void many_ranks_are_counted(struct lone *lone)
@@ -520,6 +541,7 @@ int main(void)
 {
     RUN_WITH(struct lone, end, absent_rank_is_named_at_intervals);
     RUN_WITH(struct lone, end, rank_in_another_call_is_told_so);
+    RUN_WITH(struct lone, end, a_sleep_is_no_wait);
     RUN_WITH(struct lone, end, lowest_live_rank_speaks);
     RUN_WITH(struct lone, end, many_ranks_are_counted);
     RUN_WITH(struct lone, end, long_task_is_named);
