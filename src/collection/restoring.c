@@ -379,6 +379,8 @@ ek_status eki_collection_restore_by(ek_collection *tasks,
                                     ek_restore_report *whole)
 {
     uint64_t start = eki_clock_ns();
+    /* It may be left from a restore of ek_save(). */
+    tasks->parts.saves.is_due = false;
     if (EKI_UNLIKELY(tasks->restores.continues))
         EKI_TRY(continue_iteration(tasks, status));
     if (EKI_UNLIKELY(tasks->engine->has_parts) && tasks->restores.ends_parts)

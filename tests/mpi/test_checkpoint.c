@@ -198,6 +198,29 @@ static void loops_have_none(void)
     CHECK_EQ_INT(count_files(0, ""), 0);
 }
 
+/* A restore of ek_save() asks for one that nobody writes: what fails later is
+ * still said. */
+static void none_is_left_from_a_save(void)
+{
+    ek_process_report report = EK_PROCESS_REPORT_INIT;
+    ek_collection *tasks = make_tasks("left", "1");
+    JOB_OK(ek_process(tasks, NULL));
+    snprintf(path, PATH, "%s/by-program", folder);
+    JOB_OK(ek_save(tasks, path));
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_STATUS(ek_restore(tasks,
+                          job_rank == 0 ? EK_RESTORE_CENTRALIZED
+                                        : EK_RESTORE_HIERARCHICAL,
+                          NULL),
+               job_size == 1 ? EK_OK : EK_ERR_ARG);
+    JOB_OK(ek_set_option(tasks, "checkpoint", "0"));
+    JOB_OK(ek_process(tasks, NULL));
+    JOB_OK(ek_restore(tasks, EK_RESTORE_RETAIN, NULL));
+    JOB_OK(ek_process(tasks, &report));
+    CHECK_EQ_INT(job_count(tasks, "saves_failed"), 0);
+    ek_destroy(&tasks);
+}
+
 /* The program may begin and end them. */
 static void they_are_set_later(void)
 {
@@ -393,6 +416,7 @@ int main(int argc, char **argv)
     JOB_RUN(time_counts_by_the_clock_of_rank_0);
     JOB_RUN(a_process_that_restores_saves_too);
     JOB_RUN(loops_have_none);
+    JOB_RUN(none_is_left_from_a_save);
     JOB_RUN(they_are_set_later);
     JOB_RUN(the_program_adds_its_files);
     JOB_RUN(ranks_that_differ_in_the_callback_are_told);
