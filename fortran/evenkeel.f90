@@ -785,17 +785,13 @@ contains
             caller = c_funloc(call_saver)
         end if
         status = c_set_save(tasks%handle, caller, c_loc(own))
-        if (status == EK_OK) call swap(tasks%saver, own)
-        if (associated(own)) deallocate (own)
+        if (status == EK_OK) then
+            if (associated(tasks%saver)) deallocate (tasks%saver)
+            tasks%saver => own
+        else
+            deallocate (own)
+        end if
         call finish(status, ierr)
-    end subroutine
-
-    subroutine swap(one, other)
-        type(saver), pointer, intent(inout) :: one, other
-        type(saver), pointer :: kept
-        kept => one
-        one => other
-        other => kept
     end subroutine
 
     integer(c_int) function call_saver(prefix, context) bind(c, name='')
